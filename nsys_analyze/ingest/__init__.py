@@ -1,0 +1,1 @@
+"""Finds an export, learns its schema and reads its columns; the only room that knows SQL."""
