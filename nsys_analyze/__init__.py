@@ -1,5 +1,36 @@
-"""Startup gaps, launch overhead and GPU time of each NVTX stage in an Nsight Systems report."""
+"""Startup gaps, launch overhead and GPU time of each NVTX stage in an NVIDIA Nsight Systems report.
+
+>>> import nsys_analyze
+>>> report = nsys_analyze.open_report("report.sqlite")  # doctest: +SKIP
+>>> report.stages()[["path", "startup_gap_exposed_median_ns"]]  # doctest: +SKIP
+
+Importing the package loads nothing else; names are fetched when used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from nsys_analyze._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
+    from nsys_analyze.report import Report, open_report
+
+__all__ = ["NsysAnalyzeError", "Report", "ReportError", "UsageError", "__version__", "open_report"]
+
+_HOMES = {
+    "NsysAnalyzeError": "nsys_analyze.errors",
+    "ReportError": "nsys_analyze.errors",
+    "UsageError": "nsys_analyze.errors",
+    "Report": "nsys_analyze.report",
+    "open_report": "nsys_analyze.report",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

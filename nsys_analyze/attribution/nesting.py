@@ -1,0 +1,95 @@
+"""Parents of ranges.
+
+With the ranges of a thread ordered by start, longer first, every range that contains another comes before it. So the
+innermost container of a range is the nearest earlier range that ends no sooner: a "previous greater or equal" search,
+which pointer jumping does for all ranges at once, also where ranges overlap without nesting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsys_analyze.arrays import NONE, Bool, Int32, Int64
+from nsys_analyze.model.tables import Ranges, Threads
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """Ranges as a forest, per thread.
+
+    ``parent`` and ``root`` are rows of the ranges (a root's parent is -1, its root itself). ``crosses`` marks a range
+    that began while an earlier range, neither its ancestor nor its descendant, was open. ``first[t]:first[t + 1]``
+    are the rows of thread t.
+    """
+
+    parent: Int32
+    root: Int32
+    crosses: Bool
+    first: Int64
+
+    def rows(self, thread: int) -> slice:
+        """The rows of a thread's ranges."""
+        return slice(int(self.first[thread]), int(self.first[thread + 1]))
+
+
+def nest(ranges: Ranges, threads: Threads) -> Nesting:
+    """Finds every range's parent on its own thread."""
+    first = np.searchsorted(ranges.thread, np.arange(len(threads.tid) + 1))
+    parent = _nearest_container(ranges.end, ranges.thread)
+    return Nesting(parent, _roots(parent), _crossings(ranges, parent), first)
+
+
+def _nearest_container(end: Int64, thread: Int32) -> Int32:
+    candidate = np.arange(-1, len(end) - 1, dtype=np.int32)
+    if len(end):
+        starts_thread = np.append(True, thread[1:] != thread[:-1])
+        candidate[starts_thread] = NONE
+    # Everything between a range and its candidate ends too early, so the candidate's own candidate comes next.
+    active = np.flatnonzero(candidate >= 0)
+    while len(active):
+        active = active[end[candidate[active]] < end[active]]
+        candidate[active] = candidate[candidate[active]]
+        active = active[candidate[active] >= 0]
+    return candidate
+
+
+def _roots(parent: Int32) -> Int32:
+    root = np.where(parent < 0, np.arange(len(parent), dtype=np.int32), parent)
+    while True:
+        higher = root[root]
+        if np.array_equal(higher, root):
+            return root
+        root = higher
+
+
+def _crossings(ranges: Ranges, parent: Int32) -> Bool:
+    """A range crosses its previous sibling or nothing: siblings end one after the other."""
+    group = np.where(parent >= 0, parent.astype(np.int64), -1 - ranges.thread.astype(np.int64))
+    order = np.argsort(group, kind="stable")
+    previous, current = order[:-1], order[1:]
+    overlaps = (group[previous] == group[current]) & (ranges.end[previous] > ranges.start[current])
+    crosses: Bool = np.zeros(len(parent), bool)
+    crosses[current[overlaps]] = True
+    return crosses
+
+
+def innermost(ranges: Ranges, nesting: Nesting, thread: int, instant: Int64) -> Int32:
+    """The latest range of the thread that is open at each instant (start <= instant < end), or -1.
+
+    Args:
+        ranges: All ranges.
+        nesting: Their forest.
+        thread: The thread asked about.
+        instant: Shape (n,), ns.
+    """
+    rows = nesting.rows(thread)
+    current = np.searchsorted(ranges.start[rows], instant, side="right").astype(np.int32) - 1
+    current = np.where(current >= 0, current + np.int32(rows.start), NONE)
+    active = np.flatnonzero(current >= 0)
+    while len(active):
+        active = active[ranges.end[current[active]] <= instant[active]]
+        current[active] = nesting.parent[current[active]]
+        active = active[current[active] >= 0]
+    return current

@@ -1,0 +1,89 @@
+"""The command: its verbs, and the one place where errors become a line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+from click_default_group import DefaultGroup
+
+from nsys_analyze._version import __version__
+from nsys_analyze.cli.report import report
+from nsys_analyze.errors import NsysAnalyzeError
+from nsys_analyze.views.text import visible
+
+NAME = "nsys-analyze"
+OK = 0
+BAD_INPUT = 2
+INTERRUPTED = 128 + signal.SIGINT
+
+_EXAMPLES = """\b
+Examples:
+  nsys-analyze report.sqlite                      what every stage cost
+  nsys-analyze report.sqlite --stage steady/step  one stage and what it consists of
+  nsys-analyze a.sqlite b.sqlite -o both.csv      several reports, as a spreadsheet
+  nsys-analyze report.sqlite --format md          ready to paste into an issue
+  nsys-analyze report --help                      all options of the default verb
+"""
+
+
+@click.group(cls=DefaultGroup, default="report", invoke_without_command=True, epilog=_EXAMPLES)
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Says what each NVTX stage of a GPU program cost, from an NVIDIA Nsight Systems report.
+
+    Without a verb, `report` is meant: nsys-analyze REPORT...
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(BAD_INPUT)
+
+
+app.add_command(report)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code: 0 fine, 2 bad usage or input, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    code = OK
+    try:
+        with app.make_context(NAME, list(arguments)) as context:
+            app.invoke(context)
+    except click.exceptions.Exit as leave:
+        code = leave.exit_code
+    except BrokenPipeError:
+        code = _reader_left()
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    except click.ClickException as error:
+        code = _fail(error.format_message(), debug)
+    except NsysAnalyzeError as error:
+        code = _fail(str(error), debug)
+    except OSError as error:
+        code = _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), debug)
+    except Exception as error:
+        bug = f"{type(error).__name__}: {error}"
+        code = _fail(f"this is a bug in {NAME}, please report it: {bug} (--debug shows where)", debug)
+    return code
+
+
+def _fail(message: str, debug: bool) -> int:
+    """Says on one line what went wrong; with ``debug``, after the traceback."""
+    if debug:
+        traceback.print_exc()
+    with contextlib.suppress(OSError):
+        click.echo(f"Error: {visible(' '.join(message.split()))}", err=True)
+    return BAD_INPUT
+
+
+def _reader_left() -> int:
+    """Ends quietly when whoever read standard output is gone, keeping Python from complaining at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK

@@ -1,0 +1,209 @@
+"""The verb ``report``: what each stage of one or several reports cost."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from nsys_analyze.cli import output
+from nsys_analyze.errors import UsageError
+
+if TYPE_CHECKING:
+    from nsys_analyze.metrics.results import Analysis
+
+SUFFIXES = {".txt": "table", ".json": "json", ".csv": "csv", ".md": "md"}
+_ROWS = 20  # of a table, unless --top says otherwise
+
+_EPILOG = """\b
+Examples:
+  nsys-analyze report.sqlite
+  nsys-analyze report.sqlite --stage 'steady/step'
+  nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
+  nsys-analyze eager.sqlite inductor.sqlite -o both.md
+
+A stage PATTERN names the end of a path, element by element: step and steady/step both match the stage "steady / step",
+and what lies below a matched stage comes with it (--depth 1: without). * stands for any characters and ? for one;
+nothing else is special. name@domain asks for an NVTX domain too. A name may hold / itself: every way to split the
+pattern is tried.
+
+Exit codes: 0 fine, 2 bad usage or input, 130 interrupted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for on the command line, an attribute an option."""
+
+    reports: tuple[str, ...]
+    format: str | None
+    output: str | None
+    stage: tuple[str, ...]
+    by: Literal["path", "name", "instance"]
+    depth: int | None
+    top: int | None
+    sort: str | None
+    domain: tuple[str, ...]
+    attribution: Literal["process", "thread"]
+    fold: tuple[str, ...]
+    no_fold: bool
+    debug: bool
+
+
+@click.command(epilog=_EPILOG, short_help="Says what every stage cost; the default verb.")
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
+@click.option(
+    "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(SUFFIXES)}."
+)
+@click.option("--stage", metavar="PATTERN", multiple=True, help="Only stages that match, and those below. Repeatable.")
+@click.option("--by", type=click.Choice(["path", "name", "instance"]), default="path", help="What a row stands for.")
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="List N levels of stages, from the top or a match."
+)
+@click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {_ROWS}]")
+@click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
+@click.option("--domain", metavar="NAME", multiple=True, help="Only ranges of this NVTX domain. Repeatable.")
+@click.option(
+    "--attribution",
+    type=click.Choice(["process", "thread"]),
+    default="process",
+    show_default=True,
+    help="Who owns GPU work launched by a thread without ranges: its process's main thread, or nobody.",
+)
+@click.option("--fold", metavar="REGEX", multiple=True, help="Remove this from range names, too. Repeatable.")
+@click.option("--no-fold", is_flag=True, help="Keep running numbers in range names: `step 1` and `step 2` differ.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def report(**options: Any) -> None:
+    """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
+
+    REPORT is what Nsight Systems writes or exports.
+    """
+    run(Request(**options))
+
+
+def run(request: Request) -> None:
+    """Reads the reports, selects, draws and writes.
+
+    Raises:
+        NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
+    """
+    kind = _format(request)
+    _check(request)
+    from nsys_analyze.cli.selection import Selection, select
+
+    selection = Selection(
+        patterns=request.stage,
+        depth=request.depth,
+        sort=request.sort,
+        top=request.top if kind in ("json", "csv") else None,
+        instances=request.by == "instance",
+    )
+    analyses = select([_analyse(path, request, kind) for path in request.reports], selection)
+    output.write(_DRAW[kind](analyses, request), request.output)
+
+
+def _format(request: Request) -> str:
+    """The format asked for, else the one that the output's suffix names, else the table."""
+    if request.format or request.output in (None, "-"):
+        return request.format or "table"
+    suffix = PurePath(request.output).suffix
+    if suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise UsageError(f"{request.output}: no format has the suffix '{suffix}'; use {known}, or --format")
+    return SUFFIXES[suffix]
+
+
+def _check(request: Request) -> None:
+    if request.output is not None:
+        output.check_target(request.output, request.reports)
+    if request.no_fold and request.fold:
+        raise UsageError("--fold and --no-fold exclude each other")
+    if request.depth and request.by == "name":
+        raise UsageError("--depth needs paths: it does not go with --by name")
+    for expression in request.fold:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise UsageError(f"--fold {expression}: not a regular expression: {error}") from error
+
+
+def _analyse(path: str, request: Request, kind: str) -> Analysis:
+    with _progress(f"reading {path}"):
+        import nsys_analyze
+
+        report = nsys_analyze.open_report(
+            path,
+            attribution=request.attribution,
+            fold=not request.no_fold,
+            fold_patterns=request.fold,
+            domains=request.domain or None,
+        )
+        return report.analysis(
+            by="name" if request.by == "name" else "path",
+            instances=request.by == "instance",
+            digest=kind == "json",
+        )
+
+
+def _progress(message: str) -> contextlib.AbstractContextManager[object]:
+    """Shows what goes on while it does, if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext()
+    from rich.console import Console
+    from rich.text import Text
+
+    from nsys_analyze.views.text import visible
+
+    return Console(stderr=True).status(Text(visible(message)))
+
+
+def _table(analyses: Sequence[Analysis], request: Request) -> str:
+    from nsys_analyze.views import table_view
+
+    colour = output.wants_colour(request.output)
+    return table_view.render(analyses, _layout(request), columns=output.columns(request.output), colour=colour)
+
+
+def _markdown(analyses: Sequence[Analysis], request: Request) -> str:
+    from nsys_analyze.views import markdown_view
+
+    return markdown_view.render(analyses, _layout(request))
+
+
+def _json(analyses: Sequence[Analysis], request: Request) -> str:
+    from nsys_analyze.views import json_view
+
+    return json_view.render(analyses, instances=request.by == "instance")
+
+
+def _csv(analyses: Sequence[Analysis], request: Request) -> str:
+    from nsys_analyze.views import csv_view
+
+    return csv_view.render(analyses, instances=request.by == "instance")
+
+
+def _layout(request: Request) -> Any:
+    from nsys_analyze.views.page import Layout
+
+    return Layout(
+        by=request.by,
+        top=_ROWS if request.top is None else request.top,
+        listing=bool(request.stage or request.depth),
+        ordered=request.sort is not None,
+    )
+
+
+_DRAW: dict[str, Callable[[Sequence[Analysis], Request], str]] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "md": _markdown,
+}

@@ -1,0 +1,131 @@
+"""Which columns of which tables an analysis reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsys_analyze.ingest.columns import Column, Rows, TableRequest, coded, text
+from nsys_analyze.ingest.export import Export
+
+NO_TIME = np.iinfo(np.int64).min  # stands for a NULL end
+
+_RANGE_EVENTS = (59, 60, 70, 71)
+_START_END_EVENTS = (60, 71)
+_DOMAIN_CREATE = 75
+
+_TIMES = (Column("start"), Column("end", missing=NO_TIME))
+_OPERATION = (
+    *_TIMES,
+    Column("deviceId", np.int32),
+    Column("contextId", np.int32),
+    Column("streamId", np.int32),
+    Column("correlationId"),
+    coded("globalPid"),
+)
+_NVTX = (
+    *_TIMES,
+    Column("eventType", np.int16),
+    text("text"),
+    coded("textId"),
+    coded("globalTid"),
+    Column("domainId", np.int64, missing=0),
+)
+_CALLS = (*_TIMES, coded("globalTid"), Column("correlationId"), coded("nameId"), Column("eventClass", np.int16))
+_KERNELS = (*_OPERATION, coded("demangledName"), coded("shortName"), Column("graphNodeId", missing=0))
+_MEMCPYS = (*_OPERATION, Column("copyKind", np.int16), Column("graphNodeId", missing=0))
+_MEMSETS = (*_OPERATION, Column("graphNodeId", missing=0))
+_GRAPHS = (*_OPERATION, Column("graphId"), Column("graphExecId"))
+_OVERHEAD = (*_TIMES, coded("globalTid"), coded("nameId"))
+
+RANGES, CALLS, KERNELS, MEMCPYS, MEMSETS, GRAPHS, OVERHEAD = (
+    "NVTX_EVENTS",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "PROFILER_OVERHEAD",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Rows as the report has them, and the strings that they name.
+
+    ``gpu_of`` maps (pid, CUDA ordinal) to the machine's GPU; ``process_names`` maps a ``globalPid`` to the program's
+    name; ``duration`` is how long the capture took, ns, or None.
+    """
+
+    nvtx: Rows
+    calls: Rows
+    kernels: Rows
+    memcpys: Rows
+    memsets: Rows
+    graphs: Rows
+    overhead: Rows
+    strings: dict[int, str]
+    process_names: dict[int, str]
+    gpu_of: dict[tuple[int, int], int]
+    duration: int | None
+
+    def string(self, identity: int) -> str:
+        """The string of an id; what the report lost reads ``string N``."""
+        return self.strings.get(identity, f"string {identity}")
+
+
+def read_events(export: Export) -> Events:
+    """Reads every table that the numbers need."""
+    nvtx_kinds = ",".join(map(str, (*_RANGE_EVENTS, _DOMAIN_CREATE)))
+    nvtx, calls, kernels, memcpys, memsets, graphs, overhead = export.read(
+        [
+            TableRequest(RANGES, _NVTX, f"eventType IN ({nvtx_kinds})" if export.has(RANGES, "eventType") else None),
+            TableRequest(CALLS, _CALLS),
+            TableRequest(KERNELS, _KERNELS),
+            TableRequest(MEMCPYS, _MEMCPYS),
+            TableRequest(MEMSETS, _MEMSETS),
+            TableRequest(GRAPHS, _GRAPHS),
+            TableRequest(OVERHEAD, _OVERHEAD),
+        ]
+    )
+    used = (
+        nvtx.values["textId"],
+        calls.values["nameId"],
+        kernels.values["demangledName"],
+        kernels.values["shortName"],
+        overhead.values["nameId"],
+    )
+    return Events(
+        nvtx=nvtx,
+        calls=calls,
+        kernels=kernels,
+        memcpys=memcpys,
+        memsets=memsets,
+        graphs=graphs,
+        overhead=overhead,
+        strings=export.strings(np.concatenate(used)),
+        process_names={row[0]: row[1] for row in export.rows("PROCESSES", "globalPid", "name") if row[1]},
+        gpu_of={(row[0], row[1]): row[2] for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")},
+        duration=_first_integer(row[0] for row in export.rows("ANALYSIS_DETAILS", "duration")),
+    )
+
+
+def is_range(event_type: np.ndarray) -> np.ndarray:
+    """Which NVTX rows are ranges."""
+    return np.isin(event_type, _RANGE_EVENTS)
+
+
+def is_start_end(event_type: np.ndarray) -> np.ndarray:
+    """Which NVTX rows are start/end ranges."""
+    return np.isin(event_type, _START_END_EVENTS)
+
+
+def is_domain(event_type: np.ndarray) -> np.ndarray:
+    """Which NVTX rows name a domain."""
+    return event_type == _DOMAIN_CREATE
+
+
+def _first_integer(values: Iterable[object]) -> int | None:
+    return next((value for value in values if isinstance(value, int)), None)

@@ -1,0 +1,173 @@
+"""One Nsight Systems SQLite export, opened for reading: its tables, its columns as arrays, its strings."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from nsys_analyze.errors import ReportError
+from nsys_analyze.ingest.columns import Column, Rows, TableRequest
+from nsys_analyze.ingest.filling import WrongTypeError
+from nsys_analyze.ingest.reading import connect, quoted, read_selections, select
+from nsys_analyze.ingest.refusal import cut_short, foreign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_STRINGS_A_QUERY = 10_000
+
+
+class Export:
+    """A SQLite export, opened read-only; use it as a context manager.
+
+    Attributes:
+        path: The file.
+        tables: Columns of each table by its real name; views and virtual tables do not count.
+        schema_version: Version of the export's schema such as "3.20.3", or None where it does not say (2020 and 2021).
+        nsys_version: Version of the nsys that exported it such as "2025.3.2.0", or None.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file; see `open_export`."""
+        self.path = path
+        with self._damage_reported():
+            self._connection = connect(path)
+            try:
+                self.tables: Mapping[str, tuple[str, ...]] = _tables(self._connection)
+                self._refuse_foreign()
+                about = self._about_itself()
+            except BaseException:
+                self._connection.close()
+                raise
+        self.schema_version = about.get("EXPORT_SCHEMA_VERSION")
+        self.nsys_version = about.get("EXPORT_PRODUCT_VERSION")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file; arrays that were read stay valid."""
+        self._connection.close()
+
+    def table(self, name: str) -> str | None:
+        """The real name of a table, which may carry a version (NVTX_EVENTS_V2); None if there is no such table."""
+        if name in self.tables:
+            return name
+        versioned = re.compile(re.escape(name) + r"_V(\d+)")
+        found = [(int(match[1]), table) for table in self.tables if (match := versioned.fullmatch(table))]
+        return max(found)[1] if found else None
+
+    def has(self, name: str, *columns: str) -> bool:
+        """Whether the table exists and has all these columns."""
+        real = self.table(name)
+        return real is not None and set(columns) <= set(self.tables[real])
+
+    def columns(self, name: str, wanted: Sequence[Column], where: str | None = None) -> Rows:
+        """Reads one table: `read` for a single request."""
+        return self.read([TableRequest(name, wanted, where)])[0]
+
+    def read(self, requests: Sequence[TableRequest]) -> list[Rows]:
+        """Reads tables, large ones by several threads at once, so ask for all that are needed together.
+
+        Returns:
+            One `Rows` a request, in order. A table that the export lacks has no rows; a column that a table lacks is
+            all missing.
+
+        Raises:
+            ReportError: The file is damaged, or a column holds what its wanted type cannot.
+        """
+        with self._damage_reported():
+            tables = [self.table(request.table) for request in requests]
+            selections = [
+                select(request, table, self.tables[table] if table else ())
+                for request, table in zip(requests, tables, strict=True)
+            ]
+            return read_selections(self.path, self._connection, selections)
+
+    def strings(self, ids: Iterable[int] | NDArray[Any]) -> dict[int, str]:
+        """Looks up string ids.
+
+        Returns:
+            The string of each id; ids without one are left out. Bytes that are not UTF-8 are replaced.
+        """
+        wanted = np.unique(np.fromiter(ids, np.int64)).tolist()
+        found: dict[int, str] = {}
+        with self._damage_reported():
+            for start in range(0, len(wanted), _STRINGS_A_QUERY):
+                listed = ",".join(map(str, wanted[start : start + _STRINGS_A_QUERY]))
+                sql = f"SELECT id, CAST(value AS TEXT) FROM StringIds WHERE id IN ({listed}) AND value IS NOT NULL"
+                found.update(self._connection.execute(sql))
+        return found
+
+    def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
+        """All rows of a small table, as Python values; columns that it lacks are None.
+
+        Returns:
+            One tuple a row, in the table's order; empty if there is no such table.
+        """
+        real = self.table(name)
+        if real is None:
+            return []
+        selected = ", ".join(quoted(column) if column in self.tables[real] else "NULL" for column in columns)
+        with self._damage_reported():
+            return self._connection.execute(f"SELECT {selected} FROM {quoted(real)} ORDER BY rowid").fetchall()
+
+    def _refuse_foreign(self) -> None:
+        if not self.has("StringIds", "id", "value"):
+            names = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master ORDER BY rowid")]
+            raise ReportError(f"{self.path.name}: not an Nsight Systems export (no StringIds table); {foreign(names)}")
+        if set(self.tables) <= {"StringIds", "ProcessStreams"}:
+            raise ReportError(f"{self.path.name}: a failed export, it holds strings only; export the .nsys-rep again")
+
+    def _about_itself(self) -> dict[str, str]:
+        for name in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
+            if self.has(name, "name", "value"):
+                return dict(self.rows(name, "name", "value"))
+        return {}
+
+    @contextmanager
+    def _damage_reported(self) -> Iterator[None]:
+        try:
+            yield
+        except WrongTypeError as error:
+            raise ReportError(f"{self.path.name}: {error}; export the report again") from error
+        except sqlite3.Error as error:
+            raise ReportError(f"{self.path.name}: damaged ({error}); export the report again") from error
+
+
+def open_export(path: Path) -> Export:
+    """Opens a SQLite export, read-only and as it is: nothing is written to it or beside it.
+
+    Args:
+        path: The file, as `located` gives it.
+
+    Raises:
+        ReportError: Not an Nsight Systems export, a failed one, or a damaged one.
+    """
+    try:
+        missing = cut_short(path)
+    except OSError as error:
+        raise ReportError(f"{path.name}: cannot be read ({error.strerror}); check the path") from error
+    if missing:
+        raise ReportError(f"{path.name}: {missing}; export the report again")
+    return Export(path)
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    tables: dict[str, tuple[str, ...]] = {}
+    for table, column in connection.execute(
+        "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
+        " WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid"
+    ):
+        tables[table] = (*tables.get(table, ()), column)
+    return tables

@@ -1,0 +1,92 @@
+"""What a report says about itself: versions, machine and capture settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nsys_analyze.ingest.export import Export
+
+_GRAPH_MODE = "CUDA_GRAPH_TRACE_OPTIONS:MODE"
+_TRACE_FLAGS = {  # CAPTURE_EVENT_TYPE and what `nsys profile --trace` calls it
+    "Cuda": "cuda",
+    "NvtxEvents": "nvtx",
+    "OSRuntime": "osrt",
+    "Graphics": "opengl",
+    "CuDNN": "cudnn",
+    "CuBLAS": "cublas",
+    "MPI": "mpi",
+    "OpenAcc": "openacc",
+    "OpenMP": "openmp",
+    "UCX": "ucx",
+    "Vulkan": "vulkan",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The report's own words, where it has them.
+
+    ``gpus`` lists (number, name); ``duration`` is ns; ``graph_mode`` is "node" or "graph"; ``trace`` is written as for
+    ``nsys profile --trace``.
+    """
+
+    nsys_version: str | None
+    export_schema: str | None
+    duration: int | None
+    gpus: list[tuple[int, str]]
+    cpu: str | None
+    driver: str | None
+    trace: str | None
+    graph_mode: str | None
+    sampling: bool | None
+    context_switches: bool | None
+
+
+def read_metadata(export: Export) -> Metadata:
+    """Reads the small tables that describe the capture."""
+    system = _by_name(export.rows("TARGET_INFO_SYSTEM_ENV", "name", "value"))
+    capture = _by_name(export.rows("META_DATA_CAPTURE", "name", "value"))
+    gpus = {row[0]: row[1] for row in export.rows("TARGET_INFO_GPU", "id", "name") if isinstance(row[0], int)}
+    duration = [row[0] for row in export.rows("ANALYSIS_DETAILS", "duration") if isinstance(row[0], int)]
+    mode = _last(capture, _GRAPH_MODE) or _last(capture, f"PROCESS_0:{_GRAPH_MODE}")
+    return Metadata(
+        nsys_version=export.nsys_version,
+        export_schema=export.schema_version,
+        duration=duration[0] if duration else None,
+        gpus=sorted((number, name or "GPU") for number, name in gpus.items()),
+        cpu=_readable(_last(system, "CpuDescription")) or _readable(_last(system, "CpuArchitecture")),
+        driver=_readable(_last(system, "NvDriverVersion")),
+        trace=_trace(capture.get("CAPTURE_EVENT_TYPE", [])),
+        graph_mode=mode.lower() if mode else None,
+        sampling=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_IP_BACKTRACE_SAMPLES"),
+        context_switches=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_CPU_CTXSW_TRACE"),
+    )
+
+
+def _by_name(rows: Iterable[tuple[object, ...]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in rows:
+        if isinstance(name, str) and value is not None:
+            found.setdefault(name, []).append(str(value))
+    return found
+
+
+def _last(settings: dict[str, list[str]], name: str) -> str | None:
+    return settings.get(name, [None])[-1]
+
+
+def _readable(value: str | None) -> str | None:
+    """A value, unless whoever shared the report blanked it."""
+    return None if value is None or not value.strip() or value.startswith("<") else value.strip()
+
+
+def _flag(capture: dict[str, list[str]], name: str) -> bool | None:
+    """A setting that only captures which could use it mention."""
+    if not capture:
+        return None
+    return _last(capture, name) == "true"
+
+
+def _trace(kinds: list[str]) -> str | None:
+    return ",".join(_TRACE_FLAGS.get(kind, kind.lower()) for kind in kinds) or None

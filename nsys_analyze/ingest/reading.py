@@ -1,0 +1,153 @@
+"""Reads tables into arrays: plans what to select, and picks the reader that is quicker for so many rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nsys_analyze.ingest.columns import Column, Rows, TableRequest
+from nsys_analyze.ingest.filling import Chunk, Filling, absent
+from nsys_analyze.ingest.rowreader import read_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ARROW_ROWS = 200_000  # in all tables together; fewer are read before Arrow would have been imported
+_LEAST_ROW_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to read, now that the table's real name and columns are known.
+
+    Attributes:
+        table: The table's real name, or None where there is none.
+        columns: Those of the wanted columns that the table has.
+        lacking: The others.
+        where: SQL condition on the rows, or None.
+    """
+
+    table: str | None
+    columns: Sequence[Column]
+    lacking: Sequence[Column]
+    where: str | None
+
+    def sql(self, span: range | None = None) -> str:
+        """The query for the rows of a rowid span, or for all, in the table's order."""
+        selected = ", ".join(map(_expression, self.columns))
+        conditions = [f"({self.where})"] if self.where else []
+        if span is not None:
+            conditions.append(f"rowid BETWEEN {span[0]} AND {span[-1]}")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {selected} FROM {quoted(self.table or '')}{where} ORDER BY rowid"
+
+    def sql_count(self) -> str:
+        """The query for the number of rows."""
+        where = f" WHERE {self.where}" if self.where else ""
+        return f"SELECT count(*) FROM {quoted(self.table or '')}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A table being read; `span` holds its rowids where they are numbers in a row, as nsys makes them."""
+
+    selection: Selection
+    filling: Filling
+    span: range | None
+
+
+def select(request: TableRequest, table: str | None, columns: Sequence[str]) -> Selection:
+    """Splits the wanted columns into those that the table has and those that it lacks."""
+    there = [column for column in request.columns if column.name in columns]
+    lacking = [column for column in request.columns if column.name not in columns]
+    return Selection(table, there, lacking, request.where)
+
+
+def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequence[Selection]) -> list[Rows]:
+    """Reads tables of one file.
+
+    Args:
+        path: The file.
+        connection: The file, opened by `connect`.
+        selections: What to read.
+
+    Raises:
+        WrongTypeError: A column holds what its wanted type cannot.
+        sqlite3.Error: The file is damaged.
+    """
+    jobs = [_started(path, connection, selection) for selection in selections]
+    by_rows = [job for job in jobs if job.selection.columns]
+    dense = [job for job in by_rows if job.span is not None]
+    if sum(job.filling.capacity for job in dense) >= ARROW_ROWS:
+        by_rows = [job for job in by_rows if job.span is None]
+        _fill_in_parallel(path, dense)
+    for job in by_rows:
+        read_chunk(connection, job.selection.sql(), job.filling.chunk(0))
+    return [_finished(job) for job in jobs]
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens a file so that nothing is written to it or beside it, and nothing in its schema is trusted."""
+    connection = sqlite3.connect(_uri(path), uri=True, isolation_level=None)
+    connection.text_factory = lambda raw: raw.decode(errors="replace")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def quoted(name: str) -> str:
+    """A name as SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _started(path: Path, connection: sqlite3.Connection, selection: Selection) -> _Job:
+    table = selection.table
+    if table is None:
+        return _Job(selection, Filling("", (), 0), None)
+    span = _dense_rowids(path, connection, table) if selection.columns else None
+    capacity = connection.execute(selection.sql_count()).fetchone()[0] if span is None else len(span)
+    filling = Filling(table, selection.columns, capacity)
+    if not selection.columns:
+        filling.chunk(0).count = capacity
+    return _Job(selection, filling, span)
+
+
+def _dense_rowids(path: Path, connection: sqlite3.Connection, table: str) -> range | None:
+    """A table's rowids, or None if they are so sparse that the file could not hold a row for each."""
+    sql = f"SELECT (SELECT min(rowid) FROM {quoted(table)}), (SELECT max(rowid) FROM {quoted(table)})"
+    first, last = connection.execute(sql).fetchone()
+    if first is None:
+        return range(0)
+    return range(first, last + 1) if last - first < path.stat().st_size // _LEAST_ROW_BYTES else None
+
+
+def _fill_in_parallel(path: Path, jobs: Sequence[_Job]) -> None:
+    from nsys_analyze.ingest.arrowreader import CHUNK_ROWS, read_chunks
+
+    def otherwise(sql: str, chunk: Chunk) -> None:
+        with closing(connect(path)) as connection:
+            read_chunk(connection, sql, chunk)
+
+    pending: deque[tuple[str, Chunk]] = deque()
+    for job in jobs:
+        span = job.span or range(0)
+        for start in range(0, len(span), CHUNK_ROWS):
+            pending.append((job.selection.sql(span[start : start + CHUNK_ROWS]), job.filling.chunk(start)))
+    read_chunks(_uri(path), pending, otherwise)
+
+
+def _finished(job: _Job) -> Rows:
+    rows = job.filling.finish()
+    lacking = absent(job.selection.lacking, rows.count)
+    return Rows(rows.count, rows.arrays | lacking.arrays, rows.values | lacking.values, rows.texts | lacking.texts)
+
+
+def _uri(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+
+
+def _expression(column: Column) -> str:
+    return f"CAST({quoted(column.name)} AS BLOB)" if column.kind == "text" else quoted(column.name)

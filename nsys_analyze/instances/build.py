@@ -1,0 +1,88 @@
+"""From launches and their ranges to the Instances table."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from nsys_analyze.arrays import Int32, Int64, prefix_sum, reduce_slices
+from nsys_analyze.attribution import Assignment, Membership
+from nsys_analyze.instances.gpu import busy_and_active
+from nsys_analyze.instances.startup import startup_gaps
+from nsys_analyze.instances.table import Instances
+from nsys_analyze.model.tables import Trace
+
+_LATEST = np.iinfo(np.int64).max
+_EARLIEST = np.iinfo(np.int64).min
+
+
+def build_instances(trace: Trace, assignment: Assignment, members: Membership, path: Int32, parent: Int32) -> Instances:
+    """Computes every instance's numbers.
+
+    Args:
+        trace: The report.
+        assignment: The home of every launch.
+        members: The launches of every range.
+        path: The path of every range.
+        parent: The parent of every range, across threads.
+    """
+    launches = trace.launches
+    gpu_ops = _sum(members, launches.op_count)
+    has_gpu = gpu_ops > 0
+    rows = np.flatnonzero(has_gpu)
+    by_start = np.lexsort((launches.end, launches.start))
+    earliest = _reduce(np.minimum, members, np.argsort(by_start), _LATEST)[rows]
+    first_op = _reduce(np.minimum, members, launches.ops[launches.first_op[:-1]], _LATEST)[rows]
+    last_end = _reduce(np.maximum, members, launches.gpu_end, _EARLIEST)
+    busy, active = busy_and_active(trace, members)
+    return Instances(
+        path=path,
+        parent=parent,
+        completion=np.maximum(trace.ranges.end, last_end),
+        launches=_sum(members, np.ones(len(launches), np.int64)),
+        kernel_launches=_sum(members, launches.launches_kernel),
+        gpu_ops=gpu_ops,
+        kernels=_sum(members, launches.kernel_count),
+        via_process=_sum_by_process(members, launches.op_count),
+        kernel_ns=_sum(members, launches.kernel_ns),
+        busy_ns=busy,
+        active_ns=active,
+        self_gpu_ops=_self_sum(trace, assignment, launches.op_count),
+        self_kernels=_self_sum(trace, assignment, launches.kernel_count),
+        self_kernel_ns=_self_sum(trace, assignment, launches.kernel_ns),
+        gap=startup_gaps(trace, rows, first_op, by_start[earliest]),
+        has_gpu=has_gpu,
+    )
+
+
+def _sum(members: Membership, values: npt.NDArray[np.generic]) -> Int64:
+    """Sum of a column of the launches over each range's launches."""
+    running = prefix_sum(values[members.places])
+    out = running[members.high] - running[members.low]
+    return _add_listed(members, out, values[members.pair_launch])
+
+
+def _sum_by_process(members: Membership, values: Int32) -> Int64:
+    running = prefix_sum(values[members.places] * members.by_process)
+    out = running[members.high] - running[members.low]
+    return _add_listed(members, out, values[members.pair_launch] * members.pair_by_process)
+
+
+def _add_listed(members: Membership, out: Int64, pair_values: npt.NDArray[np.generic]) -> Int64:
+    out[members.listed] = 0
+    np.add.at(out, members.pair_range, pair_values.astype(np.int64))
+    return out
+
+
+def _reduce(ufunc: np.ufunc, members: Membership, values: Int64, empty: int) -> Int64:
+    out = reduce_slices(ufunc, values[members.places], members.low, members.high, empty)
+    out[members.listed] = empty
+    ufunc.at(out, members.pair_range, values[members.pair_launch])
+    return out
+
+
+def _self_sum(trace: Trace, assignment: Assignment, values: npt.NDArray[np.signedinteger]) -> Int64:
+    out = np.zeros(len(trace.ranges), np.int64)
+    placed = assignment.inner >= 0
+    np.add.at(out, assignment.inner[placed], values[placed].astype(np.int64))
+    return out

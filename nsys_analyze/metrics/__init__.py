@@ -1,0 +1,1 @@
+"""Group-bys of instances: stages, names, series, and what is said about the capture."""

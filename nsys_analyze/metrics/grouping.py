@@ -1,0 +1,88 @@
+"""Which instances make a row: by path, or by name whatever the path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsys_analyze.arrays import Int32, Int64
+from nsys_analyze.instances import Instances, Paths
+from nsys_analyze.model.tables import Processes, Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Instances by row.
+
+    ``group`` is the row of each instance; ``path`` is a path that stands for the row; ``order`` is how rows are shown.
+    With ``whole_path``, a row's name is its whole path; else only the path's last element.
+    """
+
+    group: Int32
+    path: Int64
+    order: list[int]
+    whole_path: bool
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+
+def by_path(instances: Instances, paths: Paths, ranges: Ranges) -> Grouping:
+    """One row a stage, as a tree: parents before children, siblings by their first start."""
+    first_start = np.full(len(paths), np.iinfo(np.int64).max)
+    np.minimum.at(first_start, instances.path, ranges.start)
+    children: dict[int, list[int]] = {}
+    for row in np.lexsort((np.arange(len(paths)), -first_start)).tolist():
+        children.setdefault(int(paths.parent[row]), []).append(row)
+    order: list[int] = []
+    waiting = sorted(children.get(-1, []), key=lambda row: (-int(paths.process[row]), -first_start[row]))
+    while waiting:
+        row = waiting.pop()
+        order.append(row)
+        waiting.extend(children.get(row, []))
+    return Grouping(instances.path, np.arange(len(paths)), order, whole_path=True)
+
+
+def by_name(instances: Instances, paths: Paths, ranges: Ranges) -> Grouping:
+    """One row a (process, domain, folded name), in order of first start. Nested ranges of one name count each."""
+    key = np.stack([paths.process, paths.domain, paths.folded])
+    _, example, number = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    group = number.reshape(-1).astype(np.int32)[instances.path]
+    first_start = np.full(len(example), np.iinfo(np.int64).max)
+    np.minimum.at(first_start, group, ranges.start)
+    order = np.lexsort((first_start, paths.process[example])).tolist()
+    return Grouping(group, example, order, whole_path=False)
+
+
+class Labels:
+    """Names of rows: paths as lists of strings, and keys that stay the same from run to run."""
+
+    def __init__(self, ranges: Ranges, paths: Paths, processes: Processes) -> None:
+        self._ranges, self._paths = ranges, paths
+        self._programs = program_names(processes)
+
+    def path(self, row: int, whole: bool) -> tuple[list[str], list[str]]:
+        """Folded names and domains from the outermost element on, or of the last element only."""
+        elements = self._paths.elements(row) if whole else [row]
+        return (
+            [self._ranges.folded_names[self._paths.folded[element]] for element in elements],
+            [self._ranges.domain_names[self._paths.domain[element]] for element in elements],
+        )
+
+    def key(self, row: int, whole: bool) -> str:
+        """``program: outer@domain / inner@domain``; the default domain goes unwritten."""
+        names, domains = self.path(row, whole)
+        elements = (f"{name}@{domain}" if domain else name for name, domain in zip(names, domains, strict=True))
+        return f"{self._programs[self._paths.process[row]]}: {' / '.join(elements)}"
+
+
+def program_names(processes: Processes) -> list[str]:
+    """A name for each process without its pid: the program's, numbered by pid where several run the same one."""
+    names = [name or "process" for name in processes.name]
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(f"{name}#{seen[name] - 1}" if names.count(name) > 1 else name)
+    return out

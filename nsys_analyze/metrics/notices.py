@@ -1,0 +1,191 @@
+"""Warnings and notes: what a reader must know before believing the numbers. Codes are stable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsys_analyze.attribution import How, Nesting
+from nsys_analyze.attribution.nesting import innermost
+from nsys_analyze.metrics.coverage import lost_launches
+from nsys_analyze.metrics.programs import is_profiler_init
+from nsys_analyze.metrics.results import Notice, Stage
+from nsys_analyze.model.tables import OpKind, Trace
+
+_FIRST_LAUNCH_SHARE = 0.01  # of a stage's wall time: below, its first launches are not worth a line
+
+_UNATTRIBUTED = {
+    How.NO_LAUNCH_ROW: "GPU operations have no launch in the report: they were launched before the capture began",
+    How.OUTSIDE_RANGES: "GPU operations were launched while no range was open",
+    How.AMBIGUOUS_THREAD: "GPU operations were launched by a thread without ranges while several others had one open",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows that notices speak of: stages, and for each how many instances began before the last one had ended."""
+
+    stages: list[Stage]
+    overlapping: list[int]
+    key_of_range: list[str]
+
+
+def notices(trace: Trace, nesting: Nesting, how: npt.NDArray[np.int8], rows: Rows) -> list[Notice]:
+    """All warnings, then all notes.
+
+    Args:
+        trace: The report.
+        nesting: The forest of its ranges.
+        how: How each operation was attributed.
+        rows: The rows of the output.
+    """
+    found = [
+        *_missing(trace),
+        *_unattributed(trace, how),
+        *_lost(trace),
+        *_of_stages(rows),
+        *_of_graphs(trace),
+        *_mended(trace),
+        *_profiler(trace, nesting, rows.key_of_range),
+        *_first_launches(rows.stages),
+    ]
+    return sorted(found, key=lambda notice: notice.level != "warning")
+
+
+def _missing(trace: Trace) -> Iterator[Notice]:
+    if not len(trace.ranges):
+        yield Notice(
+            code="no-nvtx",
+            message="no NVTX ranges, so there are no stages; annotate the program, capture with --trace cuda,nvtx",
+        )
+    if not len(trace.calls) and not len(trace.ops):
+        yield Notice(
+            code="no-cuda",
+            message="no CUDA calls and no GPU operations: only wall times are known; capture with --trace cuda,nvtx",
+        )
+    elif not len(trace.calls):
+        yield Notice(
+            code="no-calls",
+            message="no CUDA API calls, so that no GPU operation can be traced back to a range",
+            count=len(trace.ops),
+        )
+    elif not len(trace.ops):
+        yield Notice(
+            code="no-gpu-ops",
+            message="CUDA calls but no GPU operations; the profiler may be older than the driver",
+            count=len(trace.calls),
+        )
+
+
+def _unattributed(trace: Trace, how: npt.NDArray[np.int8]) -> Iterator[Notice]:
+    for kind, message in _UNATTRIBUTED.items():
+        count = int((how == kind).sum())
+        told_already = not len(trace.calls) if kind is How.NO_LAUNCH_ROW else not len(trace.ranges)
+        if count and not told_already:
+            yield Notice(code=kind.name.lower().replace("_", "-"), message=message, count=count)
+
+
+def _lost(trace: Trace) -> Iterator[Notice]:
+    lost = int(lost_launches(trace).sum())
+    if lost and len(trace.ops):
+        yield Notice(
+            code="launches-without-ops",
+            message="launch calls have no GPU operation: the capture ended first, or nsys is older than the driver",
+            count=lost,
+        )
+
+
+def _of_stages(rows: Rows) -> Iterator[Notice]:
+    for stage, overlapping in zip(rows.stages, rows.overlapping, strict=True):
+        path = " / ".join(stage.path)
+        if stage.unfinished:
+            yield Notice(
+                code="unfinished-ranges",
+                message=f"ranges of `{path}` were open when the capture ended; they stay out of medians and pace",
+                stage=stage.key,
+                count=stage.unfinished,
+            )
+        if overlapping:
+            yield Notice(
+                code="overlapping-instances",
+                message=f"instances of `{path}` overlap in time, so that they have no pace",
+                stage=stage.key,
+                count=overlapping,
+                level="note",
+            )
+
+
+def _of_graphs(trace: Trace) -> Iterator[Notice]:
+    graphs = int((trace.ops.kind == OpKind.GRAPH).sum())
+    if graphs:
+        yield Notice(
+            code="whole-graphs",
+            message="CUDA graphs were traced whole: their kernels are not counted; --cuda-graph-trace=node shows them",
+            count=graphs,
+        )
+    if trace.counts.untimed_graphs:
+        yield Notice(
+            code="untimed-graphs",
+            message="CUDA graph launches have no times in the report and are left out",
+            count=trace.counts.untimed_graphs,
+        )
+
+
+def _mended(trace: Trace) -> Iterator[Notice]:
+    counts = trace.counts
+    if counts.ops_before_call:
+        yield Notice(
+            code="clock-skew",
+            message="GPU operations start before the call that launched them; gaps and delays are taken as 0 there",
+            count=counts.ops_before_call,
+        )
+    if counts.reversed_intervals:
+        yield Notice(
+            code="reversed-times",
+            message="ranges or operations end before they start; they are taken as empty",
+            count=counts.reversed_intervals,
+        )
+    if counts.calls_doubled:
+        yield Notice(
+            code="doubled-calls",
+            message="rows told of a CUDA call a second time (CUDA backtraces do that) and were dropped",
+            count=counts.calls_doubled,
+            level="note",
+        )
+
+
+def _profiler(trace: Trace, nesting: Nesting, key_of_range: list[str]) -> Iterator[Notice]:
+    for row in np.flatnonzero(is_profiler_init(trace)).tolist():
+        thread = int(trace.profiler.thread[row])
+        start, took = trace.profiler.start[row : row + 1], int(trace.profiler.end[row] - trace.profiler.start[row])
+        inside = int(innermost(trace.ranges, nesting, thread, start)[0]) if thread >= 0 else -1
+        if inside >= 0:
+            name = trace.ranges.folded_names[trace.ranges.folded[inside]]
+            yield Notice(
+                code="profiler-init",
+                message=f"the profiler's own CUDA initialisation took {took / 1e6:.0f} ms inside `{name}`",
+                stage=key_of_range[inside],
+                count=1,
+                level="note",
+            )
+
+
+def _first_launches(stages: list[Stage]) -> Iterator[Notice]:
+    """Top-level stages whose first launches were dear: lazy loading makes them so."""
+    for stage in stages:
+        calls = stage.launch_call_ns
+        if stage.depth or calls is None or calls.median is None:
+            continue
+        extra = calls.first_total - calls.first_count * calls.median
+        if extra > _FIRST_LAUNCH_SHARE * stage.wall_ns.total:
+            yield Notice(
+                code="first-launch",
+                message=f"the first launches of {calls.first_count} functions took {extra / 1e6:.3g} ms more in "
+                f"`{stage.name}` than later launches would (lazy loading)",
+                stage=stage.key,
+                count=calls.first_count,
+                level="note",
+            )

@@ -1,0 +1,211 @@
+"""Rows of the output: instances grouped, their sums taken, their percentiles found."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nsys_analyze.arrays import AnyInt, Bool, Int64
+from nsys_analyze.attribution import Membership
+from nsys_analyze.instances import Instances, Paths
+from nsys_analyze.metrics.cold import cold_starts
+from nsys_analyze.metrics.grouping import Grouping, Labels
+from nsys_analyze.metrics.launch_calls import launch_statistics
+from nsys_analyze.metrics.pace import Pace, pace
+from nsys_analyze.metrics.percentiles import Float64, Groups
+from nsys_analyze.metrics.results import (
+    Distribution,
+    KernelsPerInstance,
+    SelfCounts,
+    Series,
+    Stage,
+    StartupGap,
+)
+from nsys_analyze.model.tables import Ranges, Trace
+
+SERIES_LIMIT = 10_000  # instances a stage may have for its series to be given
+
+
+class StageTable:
+    """Numbers of every group of instances, from which a row is read off."""
+
+    def __init__(
+        self, trace: Trace, instances: Instances, paths: Paths, members: Membership, grouping: Grouping
+    ) -> None:
+        self._trace, self._instances, self._paths, self._grouping = trace, instances, paths, grouping
+        self._labels = Labels(trace.ranges, paths, trace.processes)
+        ranges, group, groups = trace.ranges, grouping.group, len(grouping)
+        self._wall = ranges.end - ranges.start
+        self._elapsed = instances.completion - ranges.start
+        self._of_wall = _Spread(group, self._wall, groups, ranges.finished)
+        self._of_elapsed = _Spread(group, self._elapsed, groups, ranges.finished)
+        has_gpu, timed = instances.has_gpu, instances.has_gpu & ranges.finished
+        self._of_gap = _Spread(group, instances.gap.total, groups, timed, has_gpu)
+        self._of_exposed = _Spread(group, instances.gap.exposed, groups, timed, has_gpu)
+        self._of_kernels = _Spread(group, instances.kernels, groups)
+        self.pace: Pace = pace(instances, ranges, group, groups)
+        self._launches = launch_statistics(trace.launches, members, group, groups)
+        self._cold = self._cold_by_group()
+        self._rows = _Slices(group, ranges, groups)
+        self._sums = {name: self._sum(getattr(instances, name)) for name in _SUMMED}
+        self._gap_sums = {name: self._sum(getattr(instances.gap, name)) for name in _GAP_PARTS}
+
+    def key(self, row: int) -> str:
+        """The stable key of a row."""
+        return self._labels.key(int(self._grouping.path[row]), self._grouping.whole_path)
+
+    def path(self, row: int) -> tuple[list[str], list[str]]:
+        """Names and domains of a row's path."""
+        return self._labels.path(int(self._grouping.path[row]), self._grouping.whole_path)
+
+    def rows(self) -> list[Stage]:
+        """All rows, in the order in which they are shown."""
+        return [self._stage(row) for row in self._grouping.order]
+
+    def instances_of(self, row: int) -> Int64:
+        """Rows of the group's instances, by start."""
+        return self._rows.of(row)
+
+    def _sum(self, values: AnyInt) -> Int64:
+        out = np.zeros(len(self._grouping), np.int64)
+        np.add.at(out, self._grouping.group, values.astype(np.int64))
+        return out
+
+    def _cold_by_group(self) -> Float64:
+        """The cold start, on the row that holds the first instance."""
+        first, extra = cold_starts(self._instances, self._paths, self._trace.ranges, self._elapsed)
+        out = np.full(len(self._grouping), np.nan)
+        np.fmax.at(out, self._grouping.group[first], extra)
+        return out
+
+    def _stage(self, row: int) -> Stage:
+        path_row, instances = int(self._grouping.path[row]), self._of_wall.count_all(row)
+        path, domains = self.path(row)
+        sums = {name: int(values[row]) for name, values in self._sums.items()}
+        elapsed = self._of_elapsed.distribution(row)
+        pace_ns = _number(self.pace.pace[row])
+        overhead = (elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances
+        has_gpu, known = sums["gpu_ops"] > 0, len(self._trace.ops) > 0
+        kernels = sums["kernels"]
+        return Stage(
+            key=self.key(row),
+            path=path,
+            domains=domains,
+            name=path[-1],
+            domain=domains[-1],
+            process=int(self._trace.processes.pid[self._paths.process[path_row]]),
+            depth=int(self._paths.depth[path_row]) if self._grouping.whole_path else 0,
+            instances=instances,
+            instances_with_gpu=self._of_gap.count_all(row),
+            unfinished=instances - self._of_wall.count(row),
+            wall_ns=self._of_wall.distribution(row),
+            elapsed_ns=elapsed,
+            pace_ns=pace_ns,
+            **{name: sums[name] for name in _SUMMED if not name.startswith("self_")},
+            kernels_per_instance=self._kernels_per_instance(row),
+            self=SelfCounts(**{name.removeprefix("self_"): sums[name] for name in _SUMMED if name.startswith("self_")}),
+            startup_gap_ns=self._gap(row) if has_gpu else None,
+            cpu_overhead_ns=overhead if known else None,
+            overhead_per_kernel_ns=overhead * instances / kernels if kernels else None,
+            launch_call_ns=self._launches.calls[row],
+            queue_delay_ns=self._launches.delays[row],
+            cold_start_ns=_number(self._cold[row]),
+            series=self._series(row) if instances <= SERIES_LIMIT else None,
+        )
+
+    def _kernels_per_instance(self, row: int) -> KernelsPerInstance:
+        kernels = self._of_kernels.distribution(row)
+        return KernelsPerInstance(min=kernels.min or 0, median=kernels.median or 0.0, max=kernels.max or 0)
+
+    def _gap(self, row: int) -> StartupGap:
+        gap, exposed = self._of_gap.distribution(row), self._of_exposed.distribution(row)
+        rows = self._rows.of(row)
+        first = rows[self._instances.has_gpu[rows]][0]
+        return StartupGap(
+            **{name: int(values[row]) for name, values in self._gap_sums.items()},
+            mean=gap.mean,
+            median=gap.median,
+            p95=gap.p95,
+            max=gap.max,
+            first=int(self._instances.gap.total[first]),
+            exposed_median=exposed.median,
+            exposed_p95=exposed.p95,
+        )
+
+    def _series(self, row: int) -> Series:
+        rows = self._rows.of(row)
+        instances, has_gpu = self._instances, self._instances.has_gpu[rows].tolist()
+        gap, exposed = instances.gap.total[rows].tolist(), instances.gap.exposed[rows].tolist()
+        return Series(
+            start_ns=self._trace.ranges.start[rows].tolist(),
+            wall_ns=self._wall[rows].tolist(),
+            elapsed_ns=self._elapsed[rows].tolist(),
+            gap_ns=[value if some else None for value, some in zip(gap, has_gpu, strict=True)],
+            exposed_ns=[value if some else None for value, some in zip(exposed, has_gpu, strict=True)],
+            kernels=instances.kernels[rows].tolist(),
+        )
+
+
+_SUMMED = (
+    "gpu_ops",
+    "kernels",
+    "kernel_launches",
+    "launches",
+    "via_process",
+    "kernel_ns",
+    "busy_ns",
+    "active_ns",
+    "self_gpu_ops",
+    "self_kernels",
+    "self_kernel_ns",
+)
+_GAP_PARTS = ("total", "prelude", "launch", "queue", "exposed", "hidden", "profiler")
+
+
+class _Spread:
+    """Totals over all instances of a group, percentiles and extremes over those that count for them."""
+
+    def __init__(self, group: AnyInt, values: Int64, groups: int, timed: Bool | None = None, some: Bool | None = None):
+        of_total = slice(None) if some is None else some
+        of_percentiles = slice(None) if timed is None else timed
+        self._count = np.bincount(group[of_total], minlength=groups)
+        self._total = np.zeros(groups, np.int64)
+        np.add.at(self._total, group[of_total], values[of_total])
+        grouped = Groups.of(group[of_percentiles], values[of_percentiles], groups)
+        self._timed = grouped.count
+        self._median, self._p95 = grouped.percentiles((50, 95))
+        self._min, self._max = grouped.extremes()
+
+    def count_all(self, row: int) -> int:
+        return int(self._count[row])
+
+    def count(self, row: int) -> int:
+        return int(self._timed[row])
+
+    def distribution(self, row: int) -> Distribution:
+        total, some = int(self._total[row]), bool(self._timed[row])
+        return Distribution(
+            total=total,
+            mean=total / max(int(self._count[row]), 1),
+            median=_number(self._median[row]),
+            p95=_number(self._p95[row]),
+            min=int(self._min[row]) if some else None,
+            max=int(self._max[row]) if some else None,
+        )
+
+
+class _Slices:
+    """Rows of each group's instances, by start."""
+
+    def __init__(self, group: AnyInt, ranges: Ranges, groups: int) -> None:
+        self._rows = np.lexsort((ranges.row, -ranges.end, ranges.start, group))
+        self._first = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
+
+    def of(self, row: int) -> Int64:
+        return self._rows[self._first[row] : self._first[row + 1]]
+
+
+def _number(value: np.floating) -> float | None:
+    """A float, or None for NaN."""
+    return None if math.isnan(value) else float(value)

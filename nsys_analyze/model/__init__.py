@@ -1,0 +1,1 @@
+"""Columns of what a report holds: processes, threads, ranges, calls, launches and GPU operations."""

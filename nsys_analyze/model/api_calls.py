@@ -1,0 +1,116 @@
+"""API call rows to calls, and the index that finds a call by its correlation id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsys_analyze.arrays import NONE, Int32, Int64
+from nsys_analyze.ingest.columns import Rows
+from nsys_analyze.ingest.events import NO_TIME, Events
+from nsys_analyze.model.calls import base_name, call_kind
+from nsys_analyze.model.ranges import Strings
+from nsys_analyze.model.tables import Calls, Threads
+from nsys_analyze.model.threads import lookup, recode
+
+_DENSE = 4  # a direct-address table may have this many slots a call; beyond, ids are searched
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationIndex:
+    """Finds the call of a (process, correlation id)."""
+
+    processes: list[_ProcessIndex]
+
+    def find(self, process: Int32, correlation: Int64) -> Int32:
+        """Row of each operation's call, -1 where the report has none."""
+        out = np.full(len(process), NONE, np.int32)
+        for number, index in enumerate(self.processes):
+            rows = slice(None) if len(self.processes) == 1 else process == number
+            out[rows] = index.find(correlation[rows])
+        return out
+
+    def owners(self, correlation: Int64) -> Int32:
+        """The only process with a call of each correlation id, -1 where none or several have one."""
+        known = np.stack(
+            [index.find(correlation) >= 0 for index in self.processes] or [np.zeros(len(correlation), bool)]
+        )
+        return np.where(known.sum(axis=0) == 1, known.argmax(axis=0), NONE).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class _ProcessIndex:
+    """Calls of one process: ``row[id - base]`` where ids are dense, else ``row`` beside the sorted ``ids``."""
+
+    base: int
+    ids: Int64 | None
+    row: Int32
+
+    def find(self, correlation: Int64) -> Int32:
+        if not len(self.row):
+            return np.full(len(correlation), NONE, np.int32)
+        if self.ids is None:
+            offset = correlation - self.base
+            inside = (offset >= 0) & (offset < len(self.row))
+            return np.where(inside, self.row[np.where(inside, offset, 0)], NONE)
+        position = np.minimum(np.searchsorted(self.ids, correlation), len(self.ids) - 1)
+        return np.where(self.ids[position] == correlation, self.row[position], NONE)
+
+
+def build_calls(events: Events, threads: Threads) -> tuple[Calls, CorrelationIndex, int]:
+    """The calls, their index, and how many rows told of a call a second time."""
+    rows = events.calls
+    thread = recode(rows, "globalTid", threads.global_tid)
+    process = lookup(threads.process, thread)
+    names, code = _names(events, rows)
+    kept, finders = _without_doubles(rows, process, len(threads.main))
+    doubled = len(rows) - len(kept)
+    pick = slice(None) if not doubled else kept
+    start = rows["start"][pick]
+    end = rows["end"][pick]
+    calls = Calls(
+        start=start,
+        end=np.maximum(start, np.where(end == NO_TIME, start, end)),
+        thread=thread[pick],
+        name=code[pick],
+        names=names,
+        kinds=np.array([call_kind(name) for name in names], np.int8),
+    )
+    return calls, CorrelationIndex(finders), doubled
+
+
+def _names(events: Events, rows: Rows) -> tuple[list[str], Int32]:
+    strings = Strings()
+    codes = strings.codes(base_name(events.string(identity)) for identity in rows.values["nameId"].tolist())
+    unnamed = strings.codes(["unnamed call"])
+    return strings.all, np.append(codes, unnamed)[rows["nameId"]]
+
+
+def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64, list[_ProcessIndex]]:
+    """Rows that stand for a call of their own, and an index of them for each process."""
+    correlation, event_class = rows["correlationId"], rows["eventClass"]
+    keep = process >= 0
+    indexes = []
+    for number in range(processes):
+        mine = np.flatnonzero((process == number) & (correlation > 0)).astype(np.int32)
+        ids = correlation[mine]
+        if len(ids) > 1 and not bool(np.all(ids[1:] > ids[:-1])):
+            order = np.lexsort((mine, rows["end"][mine], rows["start"][mine], event_class[mine], ids))
+            mine, ids = mine[order], ids[order]
+            again = np.append(False, ids[1:] == ids[:-1])
+            keep[mine[again]] = False
+            mine, ids = mine[~again], ids[~again]
+        indexes.append((mine, ids))
+    new_row = np.cumsum(keep, dtype=np.int32) - 1
+    return np.flatnonzero(keep), [_index(new_row[mine], ids) for mine, ids in indexes]
+
+
+def _index(row: npt.NDArray[np.int32], ids: Int64) -> _ProcessIndex:
+    """Chooses the table by how dense the ids, which are sorted, are."""
+    if len(ids) and ids[-1] - ids[0] < _DENSE * len(ids):
+        table = np.full(int(ids[-1] - ids[0]) + 1, NONE, np.int32)
+        table[ids - ids[0]] = row
+        return _ProcessIndex(int(ids[0]), None, table)
+    return _ProcessIndex(0, ids, row)

@@ -1,0 +1,184 @@
+"""The columns that everything is computed from.
+
+Times are int64 nanoseconds on the report's clock and may be negative. Index columns hold row numbers of another table,
+-1 for "none". Every table is a bundle of NumPy arrays of one length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from nsys_analyze.arrays import Bool, Int32, Int64
+from nsys_analyze.model.calls import CallKind
+
+
+class OpKind(IntEnum):
+    """What a GPU operation is. The order breaks ties between operations that start at the same instant."""
+
+    KERNEL = 0
+    MEMCPY = 1
+    MEMSET = 2
+    GRAPH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Processes, in order of their global id."""
+
+    global_pid: Int64
+    pid: Int64
+    name: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads, in order of their global id. ``main[p]`` is the main thread of process p (tid = pid), or -1."""
+
+    global_tid: Int64
+    tid: Int64
+    process: Int32
+    main: Int32
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """NVTX ranges, ordered by (thread, start, longer first, row of the report).
+
+    ``name``, ``folded`` and ``domain`` index the lists of strings; the default domain's name is "". ``finished`` is
+    false for a range that the capture (or its process) ended. ``push_pop`` tells push/pop from start/end ranges.
+    """
+
+    start: Int64
+    end: Int64
+    thread: Int32
+    name: Int32
+    folded: Int32
+    domain: Int32
+    finished: Bool
+    push_pop: Bool
+    row: Int64
+    names: list[str]
+    folded_names: list[str]
+    domain_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """CUDA API calls in the report's order, doubled rows dropped. ``name`` indexes ``names``, without ABI suffixes."""
+
+    start: Int64
+    end: Int64
+    thread: Int32
+    name: Int32
+    names: list[str]
+    kinds: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def of_kind(self, *kinds: CallKind) -> Bool:
+        """Which calls are of one of these kinds."""
+        wanted: Bool = np.isin(self.kinds, kinds)
+        return wanted[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class GpuOps:
+    """GPU operations, ordered by (start, kind, row of the report).
+
+    ``device`` is the machine's GPU where the report tells, else the process's own CUDA ordinal; ``call`` indexes
+    Calls and ``launch`` indexes Launches; ``name`` indexes ``names``. ``function`` tells what is launched: equal
+    numbers are the same kernel function (or the same graph) of the same process.
+    """
+
+    start: Int64
+    end: Int64
+    kind: npt.NDArray[np.int8]
+    device: Int32
+    context: Int32
+    stream: Int32
+    process: Int32
+    call: Int32
+    launch: Int32
+    name: Int32
+    function: Int64
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """Calls with at least one GPU operation, ordered by (thread, start).
+
+    ``ops[first_op[i]:first_op[i + 1]]`` are the rows of launch i's operations, earliest first. ``device`` is the
+    device of all of them, or -1 if they are on several. ``busy`` is the union of their intervals, added over devices.
+    ``first_of_function`` marks a launch that is the first of what it launches.
+    """
+
+    call: Int32
+    start: Int64
+    end: Int64
+    thread: Int32
+    ops: Int64
+    first_op: Int64
+    op_count: Int32
+    kernel_count: Int32
+    kernel_ns: Int64
+    gpu_start: Int64
+    gpu_end: Int64
+    busy: Int64
+    device: Int32
+    launches_kernel: Bool
+    blocking: Bool
+    first_of_function: Bool
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilerOverhead:
+    """The profiler's own time, one row an activity."""
+
+    start: Int64
+    end: Int64
+    thread: Int32
+    name: Int32
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was found and mended while the tables were built."""
+
+    nvtx_rows: int
+    calls_doubled: int
+    untimed_graphs: int
+    ops_before_call: int
+    reversed_intervals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All tables of one report."""
+
+    processes: Processes
+    threads: Threads
+    ranges: Ranges
+    calls: Calls
+    ops: GpuOps
+    launches: Launches
+    profiler: ProfilerOverhead
+    counts: Counts
+    devices: list[int]
+    start: int
+    end: int

@@ -1,0 +1,162 @@
+"""The public door to one report: open it, then ask for stages, ranges, launches or operations."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nsys_analyze.attribution import Assignment, Membership, Nesting, assign, membership, nest
+from nsys_analyze.errors import UsageError
+from nsys_analyze.ingest.events import read_events
+from nsys_analyze.ingest.export import open_export
+from nsys_analyze.ingest.locate import located
+from nsys_analyze.ingest.metadata import Metadata, read_metadata
+from nsys_analyze.instances import Instances, Paths, build_instances, find_paths
+from nsys_analyze.metrics.analysis import analyse
+from nsys_analyze.metrics.results import Analysis, Settings
+from nsys_analyze.model.build import build_trace
+from nsys_analyze.model.folding import compile_patterns
+from nsys_analyze.model.ranges import RangeOptions
+from nsys_analyze.model.tables import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Attribution = Literal["process", "thread"]
+By = Literal["path", "name"]
+
+
+def open_report(
+    path: str | os.PathLike[str],
+    *,
+    attribution: Attribution = "process",
+    fold: bool = True,
+    fold_patterns: Sequence[str] = (),
+    domains: Iterable[str] | None = None,
+) -> Report:
+    """Reads a report; the file is opened read-only, and closed again before this returns.
+
+    Args:
+        path: A SQLite export (``.sqlite``, also ``.sqlite.xz``), or a ``.nsys-rep`` where nsys is installed.
+        attribution: "process" gives launches from threads without an open range to the main thread's ranges; "thread"
+            stops at the launching thread, as NVIDIA's own reports do.
+        fold: Whether names that only count (``step 1``, ``step 2``) are one stage.
+        fold_patterns: Regular expressions whose matches are removed from names as well.
+        domains: NVTX domains to keep; None keeps all. "default" is the domain without a name.
+
+    Raises:
+        ReportError: The file is missing, unreadable or not an Nsight Systems export.
+        UsageError: An unknown attribution or domain, or a bad pattern.
+    """
+    if attribution not in ("process", "thread"):
+        raise UsageError(f"attribution {attribution!r}: it is 'process' or 'thread'")
+    options = RangeOptions(
+        domains=None if domains is None else tuple(domains),
+        fold=fold,
+        patterns=compile_patterns(fold_patterns),
+    )
+    with located(path) as sqlite, open_export(sqlite) as export:
+        events, metadata = read_events(export), read_metadata(export)
+    trace = build_trace(events, options)
+    settings = Settings(
+        attribution=attribution,
+        folding=_folding(fold, fold_patterns),
+        domain=None if options.domains is None else list(options.domains),
+    )
+    return Report(Path(path), trace, metadata, settings)
+
+
+def _folding(fold: bool, patterns: Sequence[str]) -> str:
+    return ", ".join(["default" if fold else "none", *patterns])
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report in memory. Everything is computed when first asked for, and once.
+
+    Attributes:
+        path: The file that was opened.
+        trace: All tables, as arrays.
+        metadata: What the report says of itself.
+        settings: How the numbers are made.
+    """
+
+    path: Path
+    trace: Trace
+    metadata: Metadata
+    settings: Settings
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """Parents of the ranges on their own threads."""
+        return nest(self.trace.ranges, self.trace.threads)
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        """The home of every launch."""
+        return assign(self.trace, self.nesting, self.settings.attribution)
+
+    @cached_property
+    def membership(self) -> Membership:
+        """The launches of every range."""
+        return membership(self.trace, self.nesting, self.assignment)
+
+    @cached_property
+    def _instances_and_paths(self) -> tuple[Instances, Paths]:
+        parent = self.assignment.parents(self.nesting)
+        path, paths = find_paths(self.trace.ranges, self.trace.threads, parent)
+        return build_instances(self.trace, self.assignment, self.membership, path, parent), paths
+
+    @property
+    def instances(self) -> Instances:
+        """One row a range, in the order of the trace's ranges."""
+        return self._instances_and_paths[0]
+
+    @property
+    def paths(self) -> Paths:
+        """The paths that instances name."""
+        return self._instances_and_paths[1]
+
+    def analysis(self, by: By = "path", *, instances: bool = False, digest: bool = False) -> Analysis:
+        """Everything that is said about the report: the JSON contract as values.
+
+        Args:
+            by: "path" for a row a stage, "name" for a row a name whatever its path.
+            instances: Whether to list every instance too.
+            digest: Whether to take the file's SHA-256.
+        """
+        return analyse(self, by, instances, _sha256(self.path) if digest else None)
+
+    def stages(self, by: By = "path") -> pd.DataFrame:
+        """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns."""
+        from nsys_analyze import frames
+
+        return frames.stages(self.analysis(by))
+
+    def ranges(self) -> pd.DataFrame:
+        """One row an NVTX range with all of its numbers; see `nsys_analyze.frames.ranges`."""
+        from nsys_analyze import frames
+
+        return frames.ranges(self)
+
+    def launches(self) -> pd.DataFrame:
+        """One row a launch; see `nsys_analyze.frames.launches`."""
+        from nsys_analyze import frames
+
+        return frames.launches(self)
+
+    def gpu_ops(self) -> pd.DataFrame:
+        """One row a GPU operation, with how it was attributed; see `nsys_analyze.frames.gpu_ops`."""
+        from nsys_analyze import frames
+
+        return frames.gpu_ops(self)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,7 @@
+"""Interval arithmetic over integer nanoseconds; every interval is half-open, [start, end)."""
+
+from nsys_analyze.timeline.busy import BusyTime
+from nsys_analyze.timeline.grouped import grouped_union
+from nsys_analyze.timeline.union import union
+
+__all__ = ["BusyTime", "grouped_union", "union"]

@@ -1,0 +1,69 @@
+"""The results as JSON, schema version 1: what other tools build on. ``result.schema.json`` describes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+
+from nsys_analyze._version import __version__
+from nsys_analyze.metrics.results import SCHEMA_VERSION, Analysis
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
+    """Returns one document for one report, else one that lists them; ``instances`` includes the list of instances.
+
+    Keys come in the order of the schema, and each stage stands on a line of its own: two results can be compared line
+    by line. Everything outside ASCII is escaped, so that no name can upset a terminal.
+    """
+    documents = [document(analysis, instances=instances) for analysis in analyses]
+    if len(documents) == 1:
+        return _dump(documents[0])
+    return _dump({"schema_version": SCHEMA_VERSION, "tool": _tool(), "reports": list(documents)})
+
+
+def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
+    """Returns one report's results as plain values, with None for a number that is missing or not finite."""
+    plain = _plain(analysis)
+    assert isinstance(plain, dict)
+    if not instances:
+        del plain["instances"]
+    return {"schema_version": SCHEMA_VERSION, "tool": _tool(), **plain}
+
+
+def _tool() -> Json:
+    return {"name": "nsys-analyze", "version": __version__}
+
+
+def _plain(value: object) -> Json:
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    return _number(value)
+
+
+def _number(value: object) -> int | float | None:
+    """A number that JSON can write: NumPy's integers and floats become Python's."""
+    if hasattr(value, "__index__"):
+        return int(value)
+    number = float(value)  # type: ignore[arg-type]
+    return number if math.isfinite(number) else None
+
+
+def _dump(plain: dict[str, Json]) -> str:
+    entries = [f"{json.dumps(key)}: {_dump_entry(value)}" for key, value in plain.items()]
+    return "{" + ",\n ".join(entries) + "}\n"
+
+
+def _dump_entry(value: Json) -> str:
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return "[\n  " + ",\n  ".join(json.dumps(item, allow_nan=False) for item in value) + "]"
+    return json.dumps(value, allow_nan=False)

@@ -1,0 +1,65 @@
+"""What rows are called: reports, processes, stages in a tree or alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from nsys_analyze.metrics.results import Analysis, Process, Stage
+from nsys_analyze.views.document import Name
+from nsys_analyze.views.text import path_text, visible
+
+Identity = tuple[int, tuple[tuple[str, str], ...]]
+
+
+def identity(stage: Stage) -> Identity:
+    """Returns what tells a stage apart within its report; a child's identity begins with its parent's elements."""
+    return stage.process, tuple(zip(stage.domains, stage.path, strict=True))
+
+
+def report_labels(analyses: Sequence[Analysis]) -> list[str]:
+    """Returns the reports' file names, numbered where two are the same: ``report.sqlite (2)``."""
+    names = [visible(PurePath(analysis.report.file).name) for analysis in analyses]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
+        for place, name in enumerate(names)
+    ]
+
+
+def process_labels(processes: Sequence[Process]) -> dict[int, str]:
+    """Returns each process's label: nothing where there is one only, else its rank, or its name and pid."""
+    if len(processes) < 2:
+        return {}
+    return {
+        process.pid: visible(f"{process.name} {process.pid}" if process.rank is None else f"rank {process.rank}")
+        for process in processes
+    }
+
+
+def flat_names(stages: Sequence[Stage]) -> list[Name]:
+    """Returns the stages' whole paths; domains are named only where two stages would read the same."""
+    texts = _element_texts(stages)
+    return [Name(path_text(elements), full=path_text(elements)) for elements in texts]
+
+
+def tree_names(stages: Sequence[Stage]) -> list[Name]:
+    """Returns names for stages in tree order: each indented below its nearest ancestor among them."""
+    shown = {identity(stage) for stage in stages}
+    names = []
+    for stage, elements in zip(stages, _element_texts(stages), strict=True):
+        process, path = identity(stage)
+        above = [level for level in range(1, len(path)) if (process, path[:level]) in shown]
+        start = above[-1] if above else 0
+        names.append(Name(path_text(elements[start:]), indent=len(above), full=path_text(elements)))
+    return names
+
+
+def _element_texts(stages: Sequence[Stage]) -> list[list[str]]:
+    same = Counter((stage.process, tuple(stage.path)) for stage in stages)
+    return [stage.path if same[stage.process, tuple(stage.path)] == 1 else _with_domains(stage) for stage in stages]
+
+
+def _with_domains(stage: Stage) -> list[str]:
+    pairs = zip(stage.path, stage.domains, strict=True)
+    return [f"{name}@{domain or 'default'}" for name, domain in pairs]

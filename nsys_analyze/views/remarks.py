@@ -1,0 +1,92 @@
+"""What frames the tables: the facts that head a report, how much of it they cover, what a reader must know."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from nsys_analyze.metrics import results
+from nsys_analyze.metrics.results import Coverage, ReportInfo
+from nsys_analyze.views import units
+from nsys_analyze.views.document import Note, Remarks
+from nsys_analyze.views.tables import Report
+from nsys_analyze.views.text import visible
+
+_NOTES = 12  # findings on a page; the rest is counted
+_PROCESSES = 3  # process names in a heading
+_REASONS = {
+    "no_launch_row": "with no launch on record",
+    "outside_ranges": "launched outside any range",
+    "ambiguous_thread": "launched by a thread whose range is ambiguous",
+}
+
+
+def heading(report: Report) -> list[str]:
+    """Returns the facts that head a report: file, GPUs, versions, processes, length."""
+    info = report.analysis.report
+    facts = [
+        report.label,
+        *_gpus(info),
+        f"driver {_release(info.driver)}" if info.driver else "",
+        f"nsys {_release(info.nsys_version)}" if info.nsys_version else "",
+        _processes(info),
+        f"{units.duration(info.duration_ns)} captured" if info.duration_ns else "",
+    ]
+    return [visible(fact) for fact in facts if fact]
+
+
+def remarks(report: Report, *, several: bool) -> Remarks:
+    """Returns what follows the tables: coverage in sentences, then warnings, then notes."""
+    findings = sorted(report.analysis.warnings, key=lambda finding: finding.level != "warning")
+    notes = [_note(finding) for finding in findings[:_NOTES]]
+    if len(findings) > _NOTES:
+        rest = f"{len(findings) - _NOTES:,}"
+        notes.append(Note(level="note", code="more", count=rest, message="warnings and notes: --format json lists all"))
+    return Remarks(heading=report.label if several else "", sentences=_coverage(report.analysis.coverage), notes=notes)
+
+
+def _note(finding: results.Notice) -> Note:
+    count = "" if finding.count is None else f"{finding.count:,}"
+    return Note(level=visible(finding.level), code=visible(finding.code), count=count, message=visible(finding.message))
+
+
+def _gpus(info: ReportInfo) -> list[str]:
+    counted = Counter(gpu.name for gpu in info.gpus)
+    return [name if number == 1 else f"{number} x {name}" for name, number in counted.items()]
+
+
+def _release(version: str) -> str:
+    """The first two parts of a version."""
+    return ".".join(version.split(".")[:2])
+
+
+def _processes(info: ReportInfo) -> str:
+    counted = Counter(process.name for process in info.processes)
+    if len(counted) > _PROCESSES:
+        return f"{len(info.processes)} processes"
+    return ", ".join(name if number == 1 else f"{number} x {name}" for name, number in counted.items())
+
+
+def _coverage(coverage: Coverage) -> list[str]:
+    if not coverage.gpu_ops:
+        return ["Covered: nothing, as the report holds no GPU operation."]
+    sentences = [_covered(coverage)]
+    missing = [_missing(coverage, reason, text) for reason, text in _REASONS.items() if getattr(coverage, reason)]
+    if missing:
+        sentences.append(f"Not covered: {'; '.join(missing)}.")
+    if coverage.launches_without_gpu_op:
+        sentences.append(f"Launches without a GPU operation: {coverage.launches_without_gpu_op:,}.")
+    return sentences
+
+
+def _covered(coverage: Coverage) -> str:
+    part = coverage.gpu_time_ns.attributed_share
+    of_time = "" if part is None else f", {units.share(part)} of GPU time"
+    how = f"{coverage.process:,} of them by way of their process's main thread"
+    if not coverage.process:
+        how = "all by the launching thread" if coverage.attributed else "none belongs to a range"
+    return f"Covered: {coverage.attributed:,} of {coverage.gpu_ops:,} GPU operations{of_time} ({how})."
+
+
+def _missing(coverage: Coverage, reason: str, text: str) -> str:
+    time = units.duration(getattr(coverage.gpu_time_ns, reason))
+    return f"{getattr(coverage, reason):,} {text} ({time})"

@@ -1,0 +1,116 @@
+"""The tables of stages: loops, start, cold start, and the listing of all stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from nsys_analyze.metrics.results import Stage
+from nsys_analyze.views import units
+from nsys_analyze.views.columns import STAGE
+from nsys_analyze.views.document import Row, Table
+from nsys_analyze.views.naming import flat_names, identity, tree_names
+from nsys_analyze.views.tables import Entry, Report, largest, left_out, table
+
+_LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
+_START = ("n", "wall", "first-gap", "all-active", "all-kernels")
+_COLD = ("cold-first", "cold-others", "cold")
+_LISTING = ("n", "wall", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
+
+_EXPLAINED = 3  # rows of a report that get a remark of their own
+
+_Remark = Callable[[Stage], list[list[str]]]
+
+
+def loops_and_start(reports: Sequence[Report], top: int, *, ordered: bool) -> list[Table]:
+    """Returns what repeats and what that consists of, then the top level around it, then what was cold."""
+    loops = [_top(_repeating(report.analysis.stages), top, ordered) for report in reports]
+    starts = [_top(_starting(report.analysis.stages), top, ordered) for report in reports]
+    parts = any(stage.pace_ns is None for stages in loops for stage in stages)
+    measures = [name for name in _LOOP if parts or name != "elapsed"]
+    depth = max((len(stage.path) for report in reports for stage in report.analysis.stages), default=0)
+    footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"--depth {depth} --top 0 lists all")
+    return [
+        _table("Loops", reports, loops, measures, ordered, _gap_remark),
+        _table("Start", reports, starts, _START, ordered, _profiler_remark, footer),
+        _table("Cold start", reports, [_cold(*pair) for pair in zip(reports, loops, strict=True)], _COLD, ordered=True),
+    ]
+
+
+def listing(title: str, reports: Sequence[Report], top: int, *, ordered: bool) -> Table:
+    """Returns one table of all stages, as a tree unless they come sorted."""
+    shown = [_top(report.analysis.stages, top, ordered) for report in reports]
+    footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
+    return _table(title, reports, shown, _LISTING, ordered, _gap_remark, footer)
+
+
+def _table(
+    title: str,
+    reports: Sequence[Report],
+    stages: Sequence[Sequence[Stage]],
+    measures: Iterable[str],
+    ordered: bool,
+    remark: _Remark = lambda _: [],
+    footer: Sequence[str] = (),
+) -> Table:
+    entries = [_entries(report, group, ordered, remark) for report, group in zip(reports, stages, strict=True)]
+    return table(title, reports, entries, [STAGE[name] for name in measures], footer)
+
+
+def _entries(report: Report, stages: Sequence[Stage], ordered: bool, remark: _Remark) -> list[Entry[Stage]]:
+    names = flat_names(stages) if ordered else tree_names(stages)
+    explained = {stage.key for stage in largest([stage for stage in stages if remark(stage)], _EXPLAINED)}
+    return [
+        Entry(stage, Row(name, report.process(stage.process), remark(stage) if stage.key in explained else []))
+        for stage, name in zip(stages, names, strict=True)
+    ]
+
+
+def _count(reports: Sequence[Report]) -> int:
+    return sum(len(report.analysis.stages) for report in reports)
+
+
+def _top(stages: Sequence[Stage], top: int, ordered: bool) -> list[Stage]:
+    """At most ``top`` stages: the first ones where they come sorted, else the largest."""
+    return list(stages[: top or None]) if ordered else largest(stages, top)
+
+
+def _repeating(stages: Sequence[Stage]) -> list[Stage]:
+    """Stages with a pace, and the stages directly inside one."""
+    loops = {identity(stage) for stage in stages if stage.pace_ns is not None}
+    kept = []
+    for stage in stages:
+        process, path = identity(stage)
+        if (process, path) in loops or (process, path[:-1]) in loops:
+            kept.append(stage)
+    return kept
+
+
+def _starting(stages: Sequence[Stage]) -> list[Stage]:
+    """The top level, but for the loops on it."""
+    return [stage for stage in stages if len(stage.path) == 1 and stage.pace_ns is None]
+
+
+def _cold(report: Report, loops: Sequence[Stage]) -> list[Stage]:
+    """Where the first instances of the names that are shown as loops were."""
+    names = {(stage.process, stage.domain, stage.name) for stage in loops}
+    stages = report.analysis.stages
+    return [s for s in stages if s.cold_start_ns is not None and (s.process, s.domain, s.name) in names]
+
+
+def _gap_remark(stage: Stage) -> list[list[str]]:
+    """How the mean startup gap of a loop splits up."""
+    means = stage.gap_means_ns
+    if means is None or stage.pace_ns is None:
+        return []
+    total, prelude, launch, queue = units.alike([means.total, means.prelude, means.launch, means.queue])
+    parts = f"gap {total} = prelude {prelude} + launch {launch} + queue {queue} (means)"
+    return [[parts, f"hidden behind earlier work: {units.duration(means.hidden)}"]]
+
+
+def _profiler_remark(stage: Stage) -> list[list[str]]:
+    """How much of the time before the first GPU work was the profiler's own."""
+    gap = stage.startup_gap_ns
+    if gap is None or not gap.profiler:
+        return []
+    total, profiler = units.alike([gap.total, gap.profiler])
+    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work"]]

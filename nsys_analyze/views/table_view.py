@@ -1,0 +1,54 @@
+"""The terminal's view: plain text that fits a width, with one number a row in colour at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsys_analyze.metrics.results import Analysis
+from nsys_analyze.views.document import Document, Note, Remarks
+from nsys_analyze.views.grid import grid
+from nsys_analyze.views.page import Layout, compose
+from nsys_analyze.views.text import shorten, wrap
+
+_YELLOW = "\x1b[33m"
+_RESET = "\x1b[0m"
+_LABEL_MOST = 60
+
+
+def render(analyses: Sequence[Analysis], layout: Layout, *, columns: int, colour: bool = False) -> str:
+    """Returns the page as text of ``columns`` columns; with ``colour``, what the GPU really lost stands out."""
+    return draw(compose(analyses, layout), columns, colour)
+
+
+def draw(document: Document, columns: int, colour: bool) -> str:
+    """Returns a composed page as text."""
+    blocks = [[line for facts in document.headings for line in _heading(facts, columns)]]
+    blocks += [grid(table, columns, _yellow if colour else str) for table in document.tables]
+    blocks += [_remarks(remarks, columns) for remarks in document.remarks]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _yellow(text: str) -> str:
+    return f"{_YELLOW}{text}{_RESET}" if text.strip() else text
+
+
+def _heading(facts: Sequence[str], columns: int) -> list[str]:
+    return wrap([shorten(fact, min(_LABEL_MOST, columns)) for fact in facts], " · ", columns, "  ")
+
+
+def _remarks(remarks: Remarks, columns: int) -> list[str]:
+    lines = [shorten(remarks.heading, columns)] if remarks.heading else []
+    for sentence in remarks.sentences:
+        lines += wrap(sentence.split(), " ", columns, "  ")
+    for note, lead in zip(remarks.notes, _leads(remarks.notes), strict=True):
+        words = [shorten(word, columns) for word in note.message.split()] or [""]
+        lines += wrap([lead + words[0], *words[1:]], " ", columns, " " * len(lead))
+    return lines
+
+
+def _leads(notes: Sequence[Note]) -> list[str]:
+    """What stands before the sentences of findings, all of one width."""
+    codes = max((len(note.code) for note in notes), default=0)
+    counts = max((len(note.count) for note in notes), default=0)
+    leads = [f"{note.level:<8} {note.code:<{codes}}  " for note in notes]
+    return [f"{lead}{note.count:>{counts}}  " if counts else lead for lead, note in zip(leads, notes, strict=True)]

@@ -1,0 +1,73 @@
+"""Text that is safe and short enough to show: escapes, widths, shortening."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+ELLIPSIS = "…"
+
+
+def visible(text: str) -> str:
+    r"""Returns ``text`` with everything unprintable as a visible escape.
+
+    Names in a report are free text: an escape code in one must not reach the terminal, and a line break must not end a
+    row. ``"\x1b[2J"`` becomes the seven characters ``\x1b[2J``; a plain space stays, any other kind is escaped.
+    """
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() else _escape(ch) for ch in text)
+
+
+def _escape(ch: str) -> str:
+    return ch.encode("unicode_escape").decode("ascii")
+
+
+def width(text: str) -> int:
+    """Returns how many columns ``text`` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, columns: int, *, right: bool = False) -> str:
+    """Returns ``text`` filled with spaces to ``columns``, flush left or flush right."""
+    spaces = " " * max(0, columns - width(text))
+    return spaces + text if right else text + spaces
+
+
+def shorten(text: str, columns: int) -> str:
+    """Returns ``text`` cut in the middle to at most ``columns``, since both ends of a name tell it apart."""
+    if width(text) <= columns:
+        return text
+    room = max(columns - 1, 2)
+    head = _take(text, room - room // 2)
+    tail = _take(text[::-1], room // 2)[::-1]
+    return head + ELLIPSIS + tail
+
+
+def _take(text: str, columns: int) -> str:
+    taken = text[:columns]
+    while width(taken) > columns:
+        taken = taken[:-1]
+    return taken
+
+
+def path_text(elements: Sequence[str]) -> str:
+    """Returns a path as people read it, ``steady / step``; an empty name shows as ``''``."""
+    return " / ".join(visible(element) or "''" for element in elements)
+
+
+def wrap(words: Sequence[str], separator: str, columns: int, indent: str = "") -> list[str]:
+    """Returns ``words`` joined by ``separator`` on lines of at most ``columns``, later lines indented."""
+    lines: list[str] = []
+    line = ""
+    for word in words:
+        longer = line + separator + word if line else word
+        if line and width(longer) > columns:
+            lines.append(line.rstrip())
+            line = indent + word
+        else:
+            line = longer
+    return [*lines, line.rstrip()] if line else lines

@@ -1,0 +1,112 @@
+"""Numbers as people read them: a unit that fits, three significant digits, parts that align on the decimal point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
+_ROUNDS_UP = 999.5  # from here on three digits would read 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in pieces: what stands before the decimal point, the point and what follows it, the unit."""
+
+    whole: str
+    fraction: str = ""
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.whole}{self.fraction} {self.unit}".rstrip()
+
+
+def durations(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns nanoseconds as numbers of one unit where their spread allows it, else each in its own."""
+    scale = _common_scale(values)
+    if scale is None:
+        return [None if value is None else _alone(value) for value in values]
+    factor, unit, decimals = scale
+    return [None if value is None else _number(value / factor, decimals, unit) for value in values]
+
+
+def microseconds(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns nanoseconds as bare numbers of microseconds, for a column that names the unit itself."""
+    scaled = [None if value is None else value / 1e3 for value in values]
+    return [None if value is None else _number(value, _decimals([value]), "") for value in scaled]
+
+
+def counts(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns counts with thousands separators; a median between two counts keeps its half."""
+    return [None if value is None else _number(value, 0 if float(value).is_integer() else 1, "") for value in values]
+
+
+def instants(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns points in time, in seconds to the microsecond."""
+    return [None if value is None else _number(value / 1e9, 6, "s") for value in values]
+
+
+def duration(value: float) -> str:
+    """Returns one duration for a running text, such as ``1.65 ms``."""
+    return str(_alone(value))
+
+
+def alike(values: Sequence[float]) -> list[str]:
+    """Returns durations for a running text in one unit, which only the first one names if they can share it."""
+    numbers = [number for number in durations(values) if number is not None]
+    if len({number.unit for number in numbers}) > 1:
+        return [str(number) for number in numbers]
+    return [str(number) if place == 0 else number.whole + number.fraction for place, number in enumerate(numbers)]
+
+
+def share(value: float) -> str:
+    """Returns a share as a percentage that never rounds up to all of it, nor down to nothing."""
+    if value in (0.0, 1.0):
+        return f"{value:.0%}"
+    return "under 0.1%" if value < 0.001 else f"{min(value, 0.999):.1%}"
+
+
+def _number(value: float, decimals: int, unit: str) -> Number:
+    whole, point, fraction = f"{value:,.{decimals if value else 0}f}".partition(".")
+    return Number(whole, point + fraction, unit)
+
+
+def _natural(value: float) -> tuple[float, str]:
+    for factor, unit in _UNITS:
+        if abs(value) >= _ROUNDS_UP * factor / 1e3:
+            return factor, unit
+    return _UNITS[-1]
+
+
+def _alone(value: float) -> Number:
+    if not value:
+        return Number("0", "", "ns")
+    factor, unit = _natural(value)
+    return _number(value / factor, 0 if factor == 1.0 else _decimals([value / factor]), unit)
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
+
+
+def _decimals(values: Sequence[float]) -> int:
+    """Three significant digits for the smallest of them, unless the largest would then show more than four."""
+    sizes = [_magnitude(float(f"{value:.3g}")) for value in values if value]
+    return max(0, min(2 - min(sizes), 3 - max(sizes), 3)) if sizes else 0
+
+
+def _common_scale(values: Sequence[float | None]) -> tuple[float, str, int] | None:
+    """The unit and decimals that suit all values: at least two significant digits, at most four before the point."""
+    sizes = [abs(value) for value in values if value]
+    if not sizes:
+        return 1e3, "us", 0
+    largest, smallest = max(sizes), min(sizes)
+    natural = _natural(largest)[0]
+    for factor, unit in _UNITS:
+        if factor > natural or largest / factor >= 9999.5:
+            continue
+        decimals = 0 if factor == 1.0 else _decimals([smallest / factor, largest / factor])
+        if decimals + _magnitude(smallest / factor) >= 1 or factor == 1.0:
+            return factor, unit, decimals
+    return None
