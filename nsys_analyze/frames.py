@@ -13,7 +13,7 @@ from nsys_analyze.metrics.coverage import how_attributed
 from nsys_analyze.model.tables import OpKind
 
 if TYPE_CHECKING:
-    from nsys_analyze.arrays import Int32
+    from nsys_analyze.arrays import AnyInt
     from nsys_analyze.metrics.results import Analysis
     from nsys_analyze.report import Report
 
@@ -23,7 +23,8 @@ _NOT_IN_A_ROW = ("series",)
 def stages(analysis: Analysis) -> pd.DataFrame:
     """One row a stage, as in the JSON contract with nested names joined.
 
-    ``startup_gap_ns`` becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on. ``path`` is a tuple of folded names. What the capture cannot say is missing (NaN or None), never 0.
+    ``startup_gap_ns`` becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on. ``path`` is a tuple of
+    folded names. What the capture cannot say is missing (NaN or None), never 0.
     """
     return pd.DataFrame([flat(asdict(stage)) for stage in analysis.stages])
 
@@ -160,5 +161,5 @@ def gpu_ops(report: Report) -> pd.DataFrame:
     )
 
 
-def _categories(codes: Int32, names: list[str]) -> pd.Categorical:
+def _categories(codes: AnyInt, names: list[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object))

@@ -77,11 +77,6 @@ class Operation:
     call: Call | None
 
     @property
-    def timed(self) -> bool:
-        """A graph traced whole may come without its times, as start = end = 0."""
-        return not (self.kind == "graph" and self.start == self.end == 0)
-
-    @property
     def duration(self) -> int:
         return self.end - self.start
 
@@ -223,6 +218,8 @@ class _Loader:
         operations = []
         for kind, rows in self.operation_rows.items():
             for row, event in enumerate(rows):
+                if kind == "graph" and event["start"] == event["end"] == 0:
+                    continue  # a graph without times is not known to have run
                 process = self.operation_process(event, owners)
                 call = None if process is None else calls.get((process, event["correlationId"]))
                 ordinal: int = event["deviceId"]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tests.bruteforce_load import Call, Element, Export, Operation, Range, pid_of
@@ -84,13 +85,9 @@ class Instance:
     own: list[Operation] = field(default_factory=list)  # as the innermost range
     via_process: int = 0
 
-    @property
-    def timed(self) -> list[Operation]:
-        return [operation for operation in self.operations if operation.timed]
-
     @cached_property
     def completion(self) -> int:
-        return max([self.range.end, *(operation.end for operation in self.timed)])
+        return max([self.range.end, *(operation.end for operation in self.operations)])
 
     @property
     def elapsed(self) -> int:
@@ -102,7 +99,7 @@ class Instance:
 
     @property
     def earliest(self) -> Operation | None:
-        return min(self.timed, key=lambda operation: operation.order, default=None)
+        return min(self.operations, key=lambda operation: operation.order, default=None)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -150,8 +147,7 @@ class Stages:
             self.stages[pid_of(instance.range.process), path_of(instance.range)].append(instance)
         self.gpu_busy: dict[int, list[Interval]] = defaultdict(list)
         for operation in export.operations:
-            if operation.timed:
-                self.gpu_busy[operation.device].append((operation.start, operation.end))
+            self.gpu_busy[operation.device].append((operation.start, operation.end))
         self.gpu_busy = {device: union(intervals) for device, intervals in self.gpu_busy.items()}
         self.first_launches = _first_launches(export.calls)
         self.cold_starts = _cold_starts(self.instances)
@@ -166,7 +162,7 @@ class Stages:
         finished = [i for i in instances if i.range.finished]
         kernels = _kernels(operations)
         pace, elapsed = _pace(instances), sum(i.elapsed for i in instances)
-        active = sum(length((o.start, o.end) for o in i.timed) for i in instances)
+        active = sum(length((o.start, o.end) for o in i.operations) for i in instances)
         overhead = (Fraction(elapsed, len(instances)) if pace is None else pace) - Fraction(active, len(instances))
         return Stage(
             instances=len(instances),
@@ -250,15 +246,15 @@ def _launches_kernel(call: Call) -> bool:
 
 
 def _busy(instance: Instance) -> int:
-    devices = {o.device for o in instance.timed}
-    return sum(length((o.start, o.end) for o in instance.timed if o.device == device) for device in devices)
+    devices = {o.device for o in instance.operations}
+    return sum(length((o.start, o.end) for o in instance.operations if o.device == device) for device in devices)
 
 
 def _queue_delay(call: Call) -> int | None:
     """Time from the call's end to its first operation; a blocking copy has none."""
     if call.name.startswith(("cudaMemcpy", "cuMemcpy")) and "Async" not in call.name:
         return None
-    starts = [o.start for o in call.operations if o.timed]
+    starts = [o.start for o in call.operations]
     return max(0, min(starts) - call.end) if starts else None
 
 
@@ -272,13 +268,17 @@ def _first_launches(calls: list[Call]) -> set[int]:
 
 
 def _pace(instances: list[Instance]) -> Fraction | None:
-    """Mean time from one instance to the next, over the parents (a thread, for its top level) that hold two or more."""
+    """Mean time from one instance to the next, over the parents (a thread, for its top level) that hold two or more.
+
+    Instances that never ended do not count; where instances of one parent overlap there is no pace.
+    """
     siblings: dict[object, list[Instance]] = defaultdict(list)
-    for instance in instances:
+    for instance in (i for i in instances if i.range.finished):
         r = instance.range
         siblings[("thread", r.thread) if r.parent is None else ("range", id(r.parent))].append(instance)
     groups = [group for group in siblings.values() if len(group) >= 2]
-    if not groups:
+    overlap = any(a.range.end > b.range.start for group in groups for a, b in pairwise(group))
+    if not groups or overlap:
         return None
     spans = [max(i.completion for i in group) - min(i.range.start for i in group) for group in groups]
     return Fraction(sum(spans), sum(len(group) for group in groups))

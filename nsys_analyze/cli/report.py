@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {".txt": "table", ".json": "json", ".csv": "csv", ".md": "md"}
 _ROWS = 20  # of a table, unless --top says otherwise
+_LOOPS = 5  # on a page, likewise
 
 _EPILOG = """\b
 Examples:
@@ -196,6 +197,7 @@ def _layout(request: Request) -> Any:
     return Layout(
         by=request.by,
         top=_ROWS if request.top is None else request.top,
+        loops=_LOOPS if request.top is None else request.top,
         listing=bool(request.stage or request.depth),
         ordered=request.sort is not None,
     )

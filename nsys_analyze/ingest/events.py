@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.ingest.columns import Column, Rows, TableRequest, coded, text
+from nsys_analyze.arrays import Bool
+from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
 
 NO_TIME = np.iinfo(np.int64).min  # stands for a NULL end
@@ -112,19 +113,19 @@ def read_events(export: Export) -> Events:
     )
 
 
-def is_range(event_type: np.ndarray) -> np.ndarray:
+def is_range(event_type: Array) -> Bool:
     """Which NVTX rows are ranges."""
     return np.isin(event_type, _RANGE_EVENTS)
 
 
-def is_start_end(event_type: np.ndarray) -> np.ndarray:
+def is_start_end(event_type: Array) -> Bool:
     """Which NVTX rows are start/end ranges."""
     return np.isin(event_type, _START_END_EVENTS)
 
 
-def is_domain(event_type: np.ndarray) -> np.ndarray:
+def is_domain(event_type: Array) -> Bool:
     """Which NVTX rows name a domain."""
-    return event_type == _DOMAIN_CREATE
+    return np.equal(event_type, _DOMAIN_CREATE)
 
 
 def _first_integer(values: Iterable[object]) -> int | None:

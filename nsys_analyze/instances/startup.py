@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsys_analyze.arrays import Int64
+from nsys_analyze.arrays import AnyInt, Int64
 from nsys_analyze.instances.table import StartupGaps
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
@@ -46,7 +46,7 @@ def _spread(size: int, rows: Int64, values: Int64) -> Int64:
     return out
 
 
-def _device_busy(trace: Trace, device: Int64, start: Int64, end: Int64) -> Int64:
+def _device_busy(trace: Trace, device: AnyInt, start: Int64, end: Int64) -> Int64:
     """How long each device ran anything, of any process, in each window."""
     out = np.zeros(len(start), np.int64)
     for number in np.unique(device).tolist():
@@ -55,7 +55,7 @@ def _device_busy(trace: Trace, device: Int64, start: Int64, end: Int64) -> Int64
     return out
 
 
-def _profiler_time(trace: Trace, thread: Int64, start: Int64, end: Int64) -> Int64:
+def _profiler_time(trace: Trace, thread: AnyInt, start: Int64, end: Int64) -> Int64:
     """The profiler's own time on each thread in each window."""
     out = np.zeros(len(start), np.int64)
     overhead = trace.profiler

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int64, expand_slices, prefix_sum
+from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, prefix_sum
 from nsys_analyze.attribution import Membership
 from nsys_analyze.metrics.percentiles import Groups
 from nsys_analyze.metrics.results import LaunchCalls, QueueDelay
@@ -24,7 +24,7 @@ class LaunchStatistics:
     delays: list[QueueDelay | None]
 
 
-def launch_statistics(launches: Launches, members: Membership, group: Int64, groups: int) -> LaunchStatistics:
+def launch_statistics(launches: Launches, members: Membership, group: AnyInt, groups: int) -> LaunchStatistics:
     """Statistics of the launches that each group's instances own."""
     duration = launches.end - launches.start
     delay = np.maximum(launches.gpu_start - launches.end, 0)
@@ -40,7 +40,7 @@ def launch_statistics(launches: Launches, members: Membership, group: Int64, gro
     return LaunchStatistics(calls, delays)
 
 
-def _batches(members: Membership, group: Int64, groups: int) -> Iterator[tuple[Int64, Int64, int]]:
+def _batches(members: Membership, group: AnyInt, groups: int) -> Iterator[tuple[Int64, Int64, int]]:
     """Ranges of some consecutive groups at a time: (ranges, their group within the batch, number of groups)."""
     sizes = members.high - members.low + np.bincount(members.pair_range, minlength=len(members.low))
     total = np.cumsum(np.bincount(group, sizes, groups))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int64
+from nsys_analyze.arrays import AnyInt, Bool, Int64
 from nsys_analyze.instances import Instances
 from nsys_analyze.metrics.percentiles import Float64
 from nsys_analyze.model.tables import Ranges
@@ -20,7 +20,7 @@ class Pace:
     overlap: Int64
 
 
-def pace(instances: Instances, ranges: Ranges, group: Int64, groups: int) -> Pace:
+def pace(instances: Instances, ranges: Ranges, group: AnyInt, groups: int) -> Pace:
     """Sum of (last completion - first start) over the loops of each group, divided by their instances.
 
     A loop is the instances of a group under one parent instance (or on one thread, without a parent) if there are at

@@ -117,7 +117,7 @@ def _domain_name(named: dict[tuple[int, int], str], process: int, identity: int)
 def _row_text(events: Events, row: int) -> str:
     nvtx = events.nvtx
     if nvtx["text"][row] >= 0:
-        return nvtx.texts["text"][nvtx["text"][row]]
+        return nvtx.texts["text"][int(nvtx["text"][row])]
     if nvtx["textId"][row] >= 0:
         return events.string(int(nvtx.values["textId"][nvtx["textId"][row]]))
     return ""

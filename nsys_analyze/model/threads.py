@@ -37,4 +37,5 @@ def recode(rows: Rows, column: str, known: Int64) -> Int32:
 
 def lookup(table: npt.NDArray[np.int32], code: npt.NDArray[np.signedinteger]) -> Int32:
     """``table[code]``, with -1 for a code of -1."""
-    return np.append(table, NONE)[code]
+    out: Int32 = np.append(table, NONE)[code]
+    return out

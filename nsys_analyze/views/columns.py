@@ -83,6 +83,7 @@ STAGE: dict[str, Measure[Stage]] = {
         title="GPU active", kind=Kind.DURATION, get=lambda s: s.active_ns if s.gpu_ops else None, drop=2
     ),
     "all-kernels": Measure(title="kernels", kind=Kind.COUNT, get=lambda s: s.kernels if s.gpu_ops else None, drop=1),
+    "cold-start": Measure(title="cold start", kind=Kind.DURATION, get=lambda s: s.cold_start_ns, drop=9),
     "cold": Measure(title="extra", kind=Kind.DURATION, get=lambda s: s.cold_start_ns, scale="cold"),
     "cold-first": Measure(title="first", kind=Kind.DURATION, get=lambda s: s.cold_first_ns, scale="cold"),
     "cold-others": Measure(

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nsys_analyze.views.document import Column, Table
-from nsys_analyze.views.text import pad, shorten, width, wrap
+from nsys_analyze.views.text import pad, shorten, shorten_apart, width, wrap
 from nsys_analyze.views.units import Number
 
 _GAP = "  "
 _INDENT = "  "
 _MISSING = "-"
 _NAME_LEAST = 8
-_NAME_KEPT = 20  # columns go before names get shorter than this
+_NAME_KEPT = 26  # columns go before names get shorter than this
+_NAME_USUAL = 20
 _NAME_MOST = 60
 
 
@@ -69,7 +70,7 @@ def _name_texts(table: Table) -> list[str]:
 def _name_width(names: Sequence[str], room: int) -> int:
     """As much as the names need, and where there is room the usual width, so that tables line up with each other."""
     needed = max(map(width, names))
-    return max(_NAME_LEAST, min(room, max(_NAME_KEPT, min(needed, _NAME_MOST))))
+    return max(_NAME_LEAST, min(room, max(_NAME_USUAL, min(needed, _NAME_MOST))))
 
 
 def _taken(blocks: Sequence[_Block]) -> int:
@@ -85,7 +86,7 @@ def _blocks(table: Table) -> list[_Block]:
 
 
 def _left(title: str, texts: Sequence[str], columns: int) -> _Block:
-    return _Block(pad(shorten(title, columns), columns), [pad(shorten(text, columns), columns) for text in texts])
+    return _Block(pad(shorten(title, columns), columns), [pad(text, columns) for text in shorten_apart(texts, columns)])
 
 
 def _number_block(column: Column) -> _Block:

@@ -18,6 +18,18 @@ def identity(stage: Stage) -> Identity:
     return stage.process, tuple(zip(stage.domains, stage.path, strict=True))
 
 
+def parent(stage: Stage) -> Identity:
+    """Returns the identity of the stage's parent."""
+    process, path = identity(stage)
+    return process, path[:-1]
+
+
+def ancestors(stage: Stage) -> list[Identity]:
+    """Returns the identities of the stages that the stage lies in, the outermost first."""
+    process, path = identity(stage)
+    return [(process, path[:level]) for level in range(1, len(path))]
+
+
 def report_labels(analyses: Sequence[Analysis]) -> list[str]:
     """Returns the reports' file names, numbered where two are the same: ``report.sqlite (2)``."""
     names = [visible(PurePath(analysis.report.file).name) for analysis in analyses]
@@ -27,14 +39,18 @@ def report_labels(analyses: Sequence[Analysis]) -> list[str]:
     ]
 
 
-def process_labels(processes: Sequence[Process]) -> dict[int, str]:
-    """Returns each process's label: nothing where there is one only, else its rank, or its name and pid."""
-    if len(processes) < 2:
+def process_labels(analysis: Analysis) -> dict[int, str]:
+    """Returns each process's label: nothing where only one has stages, else its rank, or its name and pid."""
+    if len({stage.process for stage in analysis.stages}) < 2:
         return {}
-    return {
-        process.pid: visible(f"{process.name} {process.pid}" if process.rank is None else f"rank {process.rank}")
-        for process in processes
-    }
+    one_name = len({process.name for process in analysis.report.processes}) == 1
+    return {process.pid: _process_label(process, one_name) for process in analysis.report.processes}
+
+
+def _process_label(process: Process, one_name: bool) -> str:
+    if process.rank is not None:
+        return f"rank {process.rank}"
+    return f"pid {process.pid}" if one_name else visible(f"{process.name} {process.pid}")
 
 
 def flat_names(stages: Sequence[Stage]) -> list[Name]:
@@ -48,9 +64,8 @@ def tree_names(stages: Sequence[Stage]) -> list[Name]:
     shown = {identity(stage) for stage in stages}
     names = []
     for stage, elements in zip(stages, _element_texts(stages), strict=True):
-        process, path = identity(stage)
-        above = [level for level in range(1, len(path)) if (process, path[:level]) in shown]
-        start = above[-1] if above else 0
+        above = [path for _, path in ancestors(stage) if (stage.process, path) in shown]
+        start = len(above[-1]) if above else 0
         names.append(Name(path_text(elements[start:]), indent=len(above), full=path_text(elements)))
     return names
 

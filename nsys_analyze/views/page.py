@@ -17,12 +17,13 @@ class Layout:
     """How to lay a page out.
 
     ``by`` is what a row stands for: "path", "name" or "instance". ``top`` is how many rows a table may have for each
-    report, 0 for any number. ``listing`` asks for one table of all stages instead of loops and start; ``ordered`` says
-    that the rows come sorted, so that no tree can be drawn.
+    report, and ``loops`` how many loops, 0 for any number. ``listing`` asks for one table of all stages instead of
+    loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn.
     """
 
     by: str = "path"
     top: int = 20
+    loops: int = 5
     listing: bool = False
     ordered: bool = False
 
@@ -45,4 +46,4 @@ def _tables(reports: Sequence[Report], layout: Layout) -> list[Table]:
         return [stage_tables.listing("Names", reports, layout.top, ordered=layout.ordered)]
     if layout.listing:
         return [stage_tables.listing("Stages", reports, layout.top, ordered=layout.ordered)]
-    return stage_tables.loops_and_start(reports, layout.top, ordered=layout.ordered)
+    return stage_tables.loops_and_start(reports, layout.top, layout.loops, ordered=layout.ordered)

@@ -14,10 +14,11 @@ from nsys_analyze.views.text import visible
 _NOTES = 12  # findings on a page; the rest is counted
 _PROCESSES = 3  # process names in a heading
 _REASONS = {
-    "no_launch_row": "with no launch on record",
-    "outside_ranges": "launched outside any range",
-    "ambiguous_thread": "launched by a thread whose range is ambiguous",
+    "no_launch_row": "with no launch in the report (launched before the capture began)",
+    "outside_ranges": "launched while no range was open",
+    "ambiguous_thread": "launched by a thread without ranges while several others had one open",
 }
+_SAID = {reason.replace("_", "-") for reason in _REASONS}  # findings that the sentence on coverage tells already
 
 
 def heading(report: Report) -> list[str]:
@@ -36,7 +37,8 @@ def heading(report: Report) -> list[str]:
 
 def remarks(report: Report, *, several: bool) -> Remarks:
     """Returns what follows the tables: coverage in sentences, then warnings, then notes."""
-    findings = sorted(report.analysis.warnings, key=lambda finding: finding.level != "warning")
+    findings = [finding for finding in report.analysis.warnings if finding.code not in _SAID]
+    findings.sort(key=lambda finding: finding.level != "warning")
     notes = [_note(finding) for finding in findings[:_NOTES]]
     if len(findings) > _NOTES:
         rest = f"{len(findings) - _NOTES:,}"
@@ -73,8 +75,6 @@ def _coverage(coverage: Coverage) -> list[str]:
     missing = [_missing(coverage, reason, text) for reason, text in _REASONS.items() if getattr(coverage, reason)]
     if missing:
         sentences.append(f"Not covered: {'; '.join(missing)}.")
-    if coverage.launches_without_gpu_op:
-        sentences.append(f"Launches without a GPU operation: {coverage.launches_without_gpu_op:,}.")
     return sentences
 
 
@@ -89,4 +89,4 @@ def _covered(coverage: Coverage) -> str:
 
 def _missing(coverage: Coverage, reason: str, text: str) -> str:
     time = units.duration(getattr(coverage.gpu_time_ns, reason))
-    return f"{getattr(coverage, reason):,} {text} ({time})"
+    return f"{getattr(coverage, reason):,} {text}: {time}"

@@ -8,31 +8,39 @@ from nsys_analyze.metrics.results import Stage
 from nsys_analyze.views import units
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
-from nsys_analyze.views.naming import flat_names, identity, tree_names
+from nsys_analyze.views.naming import ancestors, flat_names, identity, parent, tree_names
 from nsys_analyze.views.tables import Entry, Report, largest, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
 _START = ("n", "wall", "first-gap", "all-active", "all-kernels")
 _COLD = ("cold-first", "cold-others", "cold")
-_LISTING = ("n", "wall", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
+_LISTING = (
+    *("n", "wall", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed"),
+    "cold-start",
+)
 
 _EXPLAINED = 3  # rows of a report that get a remark of their own
+_NOTABLE = 0.01  # share of a gap from which the profiler's part in it is worth a remark
+_COLDEST = 5  # rows of a report that say how cold their start was
 
 _Remark = Callable[[Stage], list[list[str]]]
 
 
-def loops_and_start(reports: Sequence[Report], top: int, *, ordered: bool) -> list[Table]:
-    """Returns what repeats and what that consists of, then the top level around it, then what was cold."""
-    loops = [_top(_repeating(report.analysis.stages), top, ordered) for report in reports]
+def loops_and_start(reports: Sequence[Report], top: int, most_loops: int, *, ordered: bool) -> list[Table]:
+    """Returns what repeats and what that consists of, then the top level around it, then what was cold.
+
+    At most ``most_loops`` loops are shown, those with most GPU work; with their parts, at most ``top`` rows.
+    """
+    loops = [_top(_loops(report.analysis.stages, most_loops, ordered), top, ordered) for report in reports]
     starts = [_top(_starting(report.analysis.stages), top, ordered) for report in reports]
+    colds = [_cold(report, stages) for report, stages in zip(reports, loops, strict=True)]
     parts = any(stage.pace_ns is None for stages in loops for stage in stages)
     measures = [name for name in _LOOP if parts or name != "elapsed"]
-    depth = max((len(stage.path) for report in reports for stage in report.analysis.stages), default=0)
-    footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"--depth {depth} --top 0 lists all")
+    footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"{_all_of(reports, top)} lists all")
     return [
         _table("Loops", reports, loops, measures, ordered, _gap_remark),
         _table("Start", reports, starts, _START, ordered, _profiler_remark, footer),
-        _table("Cold start", reports, [_cold(*pair) for pair in zip(reports, loops, strict=True)], _COLD, ordered=True),
+        _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
 
 
@@ -58,7 +66,8 @@ def _table(
 
 def _entries(report: Report, stages: Sequence[Stage], ordered: bool, remark: _Remark) -> list[Entry[Stage]]:
     names = flat_names(stages) if ordered else tree_names(stages)
-    explained = {stage.key for stage in largest([stage for stage in stages if remark(stage)], _EXPLAINED)}
+    remarkable = [stage for stage in stages if remark(stage)]
+    explained = {stage.key for stage in largest(remarkable, _EXPLAINED, lambda stage: stage.elapsed_ns.total)}
     return [
         Entry(stage, Row(name, report.process(stage.process), remark(stage) if stage.key in explained else []))
         for stage, name in zip(stages, names, strict=True)
@@ -69,20 +78,31 @@ def _count(reports: Sequence[Report]) -> int:
     return sum(len(report.analysis.stages) for report in reports)
 
 
+def _all_of(reports: Sequence[Report], top: int) -> str:
+    """The options that list every stage."""
+    depth = max((len(stage.path) for report in reports for stage in report.analysis.stages), default=0)
+    most = max((len(report.analysis.stages) for report in reports), default=0)
+    return f"--depth {depth}" if not top or most <= top else f"--depth {depth} --top 0"
+
+
 def _top(stages: Sequence[Stage], top: int, ordered: bool) -> list[Stage]:
-    """At most ``top`` stages: the first ones where they come sorted, else the largest."""
-    return list(stages[: top or None]) if ordered else largest(stages, top)
+    """At most ``top`` stages: the first ones where they come sorted, else those that took longest."""
+    return list(stages[: top or None]) if ordered else largest(stages, top, lambda stage: stage.elapsed_ns.total)
 
 
-def _repeating(stages: Sequence[Stage]) -> list[Stage]:
-    """Stages with a pace, and the stages directly inside one."""
+def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
+    """The loops with most GPU work that lie in no other loop, and the stages directly inside them.
+
+    Stages without GPU work are left out if any has some. Stages that come sorted stay so, hence they are all kept.
+    """
     loops = {identity(stage) for stage in stages if stage.pace_ns is not None}
-    kept = []
-    for stage in stages:
-        process, path = identity(stage)
-        if (process, path) in loops or (process, path[:-1]) in loops:
-            kept.append(stage)
-    return kept
+    found = [stage for stage in stages if identity(stage) in loops or parent(stage) in loops]
+    found = [stage for stage in found if stage.gpu_ops] or found
+    if ordered:
+        return found
+    outermost = [stage for stage in found if not loops.intersection(ancestors(stage))]
+    chosen = {identity(stage) for stage in largest(outermost, most, lambda s: (s.gpu_ops, s.elapsed_ns.total))}
+    return [stage for stage in found if identity(stage) in chosen or parent(stage) in chosen]
 
 
 def _starting(stages: Sequence[Stage]) -> list[Stage]:
@@ -91,10 +111,11 @@ def _starting(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def _cold(report: Report, loops: Sequence[Stage]) -> list[Stage]:
-    """Where the first instances of the names that are shown as loops were."""
+    """Where the first instances of the names that are shown as loops were, as far as they were the coldest."""
     names = {(stage.process, stage.domain, stage.name) for stage in loops}
-    stages = report.analysis.stages
-    return [s for s in stages if s.cold_start_ns is not None and (s.process, s.domain, s.name) in names]
+    stages = [stage for stage in report.analysis.stages if (stage.process, stage.domain, stage.name) in names]
+    cold = [stage for stage in stages if (stage.cold_start_ns or 0) > 0]
+    return largest(cold, _COLDEST, lambda stage: stage.cold_start_ns or 0.0)
 
 
 def _gap_remark(stage: Stage) -> list[list[str]]:
@@ -102,7 +123,7 @@ def _gap_remark(stage: Stage) -> list[list[str]]:
     means = stage.gap_means_ns
     if means is None or stage.pace_ns is None:
         return []
-    total, prelude, launch, queue = units.alike([means.total, means.prelude, means.launch, means.queue])
+    total, prelude, launch, queue = units.split(means.total, [means.prelude, means.launch, means.queue])
     parts = f"gap {total} = prelude {prelude} + launch {launch} + queue {queue} (means)"
     return [[parts, f"hidden behind earlier work: {units.duration(means.hidden)}"]]
 
@@ -110,7 +131,7 @@ def _gap_remark(stage: Stage) -> list[list[str]]:
 def _profiler_remark(stage: Stage) -> list[list[str]]:
     """How much of the time before the first GPU work was the profiler's own."""
     gap = stage.startup_gap_ns
-    if gap is None or not gap.profiler:
+    if gap is None or gap.profiler < _NOTABLE * gap.total or not gap.profiler:
         return []
-    total, profiler = units.alike([gap.total, gap.profiler])
+    profiler, total = units.duration(gap.profiler), units.duration(gap.total)
     return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work"]]

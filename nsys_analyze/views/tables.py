@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nsys_analyze.metrics.results import Analysis, Stage
 from nsys_analyze.views.columns import Measure, columns
@@ -38,7 +38,7 @@ class Entry(Generic[T]):
 def labelled(analyses: Sequence[Analysis]) -> list[Report]:
     """Returns the analyses with their labels."""
     return [
-        Report(analysis, label, process_labels(analysis.report.processes))
+        Report(analysis, label, process_labels(analysis))
         for analysis, label in zip(analyses, report_labels(analyses), strict=True)
     ]
 
@@ -64,11 +64,11 @@ def table(
     )
 
 
-def largest(stages: Sequence[Stage], top: int) -> list[Stage]:
-    """Returns the ``top`` stages that took longest in all, in the order they came; all of them for ``top`` 0."""
+def largest(stages: Sequence[Stage], top: int, size: Callable[[Stage], Any]) -> list[Stage]:
+    """Returns the ``top`` stages of the largest ``size``, in the order they came; all of them for ``top`` 0."""
     if not top or len(stages) <= top:
         return list(stages)
-    ranked = sorted(range(len(stages)), key=lambda place: -stages[place].elapsed_ns.total)
+    ranked = sorted(range(len(stages)), key=lambda place: size(stages[place]), reverse=True)
     return [stages[place] for place in sorted(ranked[:top])]
 
 

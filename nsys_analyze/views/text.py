@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 ELLIPSIS = "…"
 
@@ -45,6 +45,34 @@ def shorten(text: str, columns: int) -> str:
     head = _take(text, room - room // 2)
     tail = _take(text[::-1], room // 2)[::-1]
     return head + ELLIPSIS + tail
+
+
+def shorten_apart(texts: Sequence[str], columns: int) -> list[str]:
+    """Returns ``texts`` shortened so that those which differ stay different, as far as ``columns`` allow."""
+    shortened = [shorten(text, columns) for text in texts]
+    same: dict[str, set[str]] = {}
+    for text, short in zip(texts, shortened, strict=True):
+        same.setdefault(short, set()).add(text)
+    return [
+        short if len(same[short]) == 1 else _around_difference(text, same[short], columns)
+        for text, short in zip(texts, shortened, strict=True)
+    ]
+
+
+def _around_difference(text: str, alike: Collection[str], columns: int) -> str:
+    """The text cut twice: its start, what tells it apart from texts like it, its end."""
+    begin = min(_agreement(text, each) for each in alike if each != text)
+    end = min(_agreement(text[begin:][::-1], each[begin:][::-1]) for each in alike if each != text)
+    difference = shorten(text[max(0, begin - 2) : len(text) - end], columns // 2)
+    room = columns - width(difference) - 2
+    head, tail = _take(text, room - room // 2), _take(text[::-1], room // 2)[::-1]
+    return f"{head}{ELLIPSIS}{difference}{ELLIPSIS}{tail}"
+
+
+def _agreement(first: str, second: str) -> int:
+    """How many characters two texts begin with alike."""
+    places = (place for place, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
+    return next(places, min(len(first), len(second)))
 
 
 def _take(text: str, columns: int) -> str:

@@ -52,12 +52,11 @@ def duration(value: float) -> str:
     return str(_alone(value))
 
 
-def alike(values: Sequence[float]) -> list[str]:
-    """Returns durations for a running text in one unit, which only the first one names if they can share it."""
-    numbers = [number for number in durations(values) if number is not None]
-    if len({number.unit for number in numbers}) > 1:
-        return [str(number) for number in numbers]
-    return [str(number) if place == 0 else number.whole + number.fraction for place, number in enumerate(numbers)]
+def split(total: float, parts: Sequence[float]) -> list[str]:
+    """Returns a duration and its parts for a running text: in one unit that only the total names, to four digits."""
+    factor, unit = _natural(total)
+    decimals = max(0, 3 - _magnitude(total / factor)) if total and factor > 1 else 0
+    return [f"{total / factor:.{decimals}f} {unit}", *(f"{part / factor:.{decimals}f}" for part in parts)]
 
 
 def share(value: float) -> str:
@@ -81,7 +80,7 @@ def _natural(value: float) -> tuple[float, str]:
 
 def _alone(value: float) -> Number:
     if not value:
-        return Number("0", "", "ns")
+        return Number("0", "", "us")
     factor, unit = _natural(value)
     return _number(value / factor, 0 if factor == 1.0 else _decimals([value / factor]), unit)
 
