@@ -1,7 +1,7 @@
 """Compares ways to read a report's API calls and kernels into arrays: readers.py REPORT [READER ...].
 
-Each way runs in a process of its own, several times; the times given are medians, as ratios to the yardstick taken in the
-same process. All fill the same arrays, so their results are alike. "start" is what importing the way's libraries costs;
+Each way runs in a process of its own, several times; the times given are medians, as ratios to the yardstick taken in
+the same process. All fill the same arrays, so their results are alike. "start" is what importing the libraries costs;
 "peak" is the process's peak memory, the interpreter and the libraries included.
 """
 
@@ -10,7 +10,6 @@ import importlib
 import itertools
 import json
 import resource
-import sqlite3
 import statistics
 import struct
 import subprocess

@@ -18,15 +18,26 @@ def is_sorted(values: AnyInt) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-def stable_order(*keys: AnyInt) -> npt.NDArray[np.intp]:
-    """Order by the first key, then the second, ...; rows that tie keep their order. Sorted input costs one pass."""
-    if len(keys) == 1 or is_sorted(keys[-1]):
-        minor_done = keys[0] if len(keys) == 1 else None
-        if minor_done is not None:
-            return np.arange(len(minor_done)) if is_sorted(minor_done) else np.argsort(minor_done, kind="stable")
-        if len(keys) == 2:
-            return stable_order(keys[0])
-    return np.lexsort(keys[::-1])
+def order_by(values: AnyInt) -> Int64:
+    """Rows in ascending order of values; rows that tie keep their order. Sorted or narrow input is cheap."""
+    if is_sorted(values):
+        return np.arange(len(values))
+    low, high = int(values.min()), int(values.max())
+    if high - low < 2**16:
+        return np.argsort((values - low).astype(np.uint16), kind="stable")  # a radix sort
+    return np.argsort(values, kind="stable")
+
+
+def order_by_both(major: AnyInt, minor: AnyInt) -> Int64:
+    """Rows in ascending order of (major, minor); rows that tie keep their order."""
+    return order_by(major) if is_sorted(minor) else np.lexsort((minor, major))
+
+
+def not_before(end: Int64, start: Int64) -> tuple[Int64, int]:
+    """Ends that are at least their starts, and how many were not. Nothing is copied where all is well."""
+    early = end < start
+    count = int(np.count_nonzero(early))
+    return (np.where(early, start, end) if count else end), count
 
 
 def prefix_sum(values: npt.NDArray[np.generic]) -> Int64:
@@ -44,13 +55,13 @@ def expand_slices(low: AnyInt, high: AnyInt) -> tuple[Int64, Int64]:
     return owner, np.arange(len(owner)) - first[owner] + low[owner]
 
 
-def reduce_slices(ufunc: np.ufunc, values: Int64, low: AnyInt, high: AnyInt, empty: int) -> Int64:
+def reduce_slices(ufunc: np.ufunc, values: AnyInt, low: AnyInt, high: AnyInt, empty: int) -> Int64:
     """``ufunc.reduce`` over each slice [low, high) of values, ``empty`` where a slice holds nothing."""
     out = np.full(len(low), empty, np.int64)
     some = np.flatnonzero(high > low)
     if len(some):
         bounds = np.empty(2 * len(some), np.int64)
         bounds[0::2], bounds[1::2] = low[some], high[some]
-        padded = np.append(values, empty)  # a slice may end where the values do
+        padded = np.append(values.astype(np.int64, copy=False), empty)  # a slice may end where the values do
         out[some] = ufunc.reduceat(padded, bounds)[::2]
     return out

@@ -133,7 +133,7 @@ def launches(report: Report) -> pd.DataFrame:
 
 
 def gpu_ops(report: Report) -> pd.DataFrame:
-    """One row a GPU operation, ordered by start.
+    """One row a GPU operation: kernels, memcpys, memsets, graphs, each in the report's order.
 
     Columns:
         kind: kernel, memcpy, memset or graph; name: the kernel's demangled name, or what it is (both categorical).

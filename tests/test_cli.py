@@ -274,6 +274,14 @@ def test_a_full_disk_is_one_line():
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_is_no_bug(closed, tmp_path):
+    """What a shell's ``>&-`` or ``2>&-`` leaves: no standard output, no standard error."""
+    done = start("missing.sqlite", preexec_fn=lambda: os.close(closed), stderr=None if closed == 2 else subprocess.PIPE)
+    assert done.returncode == 2
+    assert b"bug" not in (done.stderr or b"")
+
+
 def test_ctrl_c_ends_a_process_with_130(tmp_path):
     code = (
         "import sys, time, nsys_analyze\nfrom nsys_analyze.cli import main\n"

@@ -104,6 +104,11 @@ def test_running_text_is_escaped(text):
     assert "".join(child.content for child in inline.children) == text
 
 
+def test_names_in_findings_are_code():
+    output = markdown_view.render([llama("eager")], Layout())
+    assert "- **note** `profiler-init`: CUDA profiling initialisation took 382 ms inside `import`; it is" in output
+
+
 def test_nobody_is_mentioned():
     assert not re.search(r"@\w", re.sub("`+.*?`+", "", markdown_view.render([hostile()], Layout())))
 

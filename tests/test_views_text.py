@@ -35,6 +35,21 @@ def test_shortened_text_fits_and_keeps_both_ends(name, columns):
         assert text.ELLIPSIS in short
 
 
+def test_names_that_differ_in_the_middle_stay_different():
+    names = [f"FSDP::pre_forward (model.blocks.{number}._checkpoint_wrapped_module)" for number in range(40)]
+    names += ["short", "short"]
+    for columns in (26, 34, 40, 60):
+        short = text.shorten_apart(names, columns)
+        assert len(set(short)) == 41
+        assert max(map(text.width, short)) <= columns
+    assert text.shorten_apart(names, 34)[17] == "FSDP::pre_for…s.17._…apped_module)"
+
+
+def test_names_that_cannot_be_told_apart_are_still_short():
+    names = ["a" * 50 + "x" * 30 + "b" * 50, "a" * 50 + "x" * 31 + "b" * 50, "名" * 40, "名" * 41]
+    assert max(map(text.width, text.shorten_apart(names, 20))) <= 20
+
+
 def test_pad_counts_wide_characters_twice():
     assert text.pad("名", 4) == "名  "
     assert text.pad("名", 4, right=True) == "  名"

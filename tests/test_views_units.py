@@ -55,9 +55,11 @@ def test_instants_keep_their_microseconds():
     assert texts(units.instants([17_123_456_789])) == ["17.123457 s"]
 
 
-def test_alike_names_the_unit_once():
-    assert units.alike([236_300, 224_200, 10_700, 1_500]) == ["236.3 us", "224.2", "10.7", "1.5"]
-    assert units.alike([2e9, 500]) == ["2.00 s", "500 ns"]
+def test_a_split_shares_one_unit_so_that_its_parts_can_be_added():
+    assert units.split(236_300, [224_200, 10_700, 1_400]) == ["236.3 us", "224.2", "10.7", "1.4"]
+    assert units.split(2e9, [2e9, 500]) == ["2.000 s", "2.000", "0.000"]
+    assert units.split(740, [700, 40, 0]) == ["740 ns", "700", "40", "0"]
+    assert units.split(0, [0, 0]) == ["0 ns", "0", "0"]
 
 
 @pytest.mark.parametrize(

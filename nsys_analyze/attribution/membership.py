@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int32, Int64, expand_slices, stable_order
+from nsys_analyze.arrays import Bool, Int32, Int64, expand_slices, order_by_both
 from nsys_analyze.attribution.assign import Assignment, How
 from nsys_analyze.attribution.nesting import Nesting
 from nsys_analyze.model.tables import Trace
@@ -78,7 +78,7 @@ def _placed(trace: Trace, nesting: Nesting, assignment: Assignment) -> tuple[Int
     thread = np.concatenate([assignment.home[own], main])
     instant = np.concatenate([launches.start[own], ranges.start[root]])
     second = np.arange(len(launch)) >= len(own)
-    order = stable_order(thread, instant)
+    order = order_by_both(thread, instant)
     launch, second = launch[order], second[order]
     by_process = second | (assignment.how[launch] == How.PROCESS)
     return launch, thread[order], instant[order], by_process, second

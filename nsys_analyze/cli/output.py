@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from nsys_analyze.errors import UsageError
 
@@ -41,7 +42,12 @@ def columns(target: str | None) -> int:
 def wants_colour(target: str | None) -> bool:
     """Whether colour will reach a terminal that shows it, and nobody asked for none (NO_COLOR)."""
     dull = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return target is None and not dull and sys.stdout.isatty()
+    return target is None and not dull and is_terminal(sys.stdout)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is there and shows on a terminal."""
+    return stream is not None and stream.isatty()
 
 
 def check_target(target: str, inputs: Sequence[str]) -> None:

@@ -156,7 +156,7 @@ def _analyse(path: str, request: Request, kind: str) -> Analysis:
 
 def _progress(message: str) -> contextlib.AbstractContextManager[object]:
     """Shows what goes on while it does, if standard error is a terminal."""
-    if not sys.stderr.isatty():
+    if not output.is_terminal(sys.stderr):
         return contextlib.nullcontext()
     from rich.console import Console
     from rich.text import Text

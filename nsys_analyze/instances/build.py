@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import Int32, Int64, prefix_sum, reduce_slices
+from nsys_analyze.arrays import AnyInt, Int32, Int64, prefix_sum, reduce_slices
 from nsys_analyze.attribution import Assignment, Membership
 from nsys_analyze.instances.gpu import busy_and_active
 from nsys_analyze.instances.startup import startup_gaps
@@ -32,7 +32,7 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
     rows = np.flatnonzero(has_gpu)
     by_start = np.lexsort((launches.end, launches.start))
     earliest = _reduce(np.minimum, members, np.argsort(by_start), _LATEST)[rows]
-    first_op = _reduce(np.minimum, members, launches.ops[launches.first_op[:-1]], _LATEST)[rows]
+    first_rank = _reduce(np.minimum, members, trace.ops.rank[launches.ops[launches.first_op[:-1]]], _LATEST)[rows]
     last_end = _reduce(np.maximum, members, launches.gpu_end, _EARLIEST)
     busy, active = busy_and_active(trace, members)
     return Instances(
@@ -50,7 +50,7 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
         self_gpu_ops=_self_sum(trace, assignment, launches.op_count),
         self_kernels=_self_sum(trace, assignment, launches.kernel_count),
         self_kernel_ns=_self_sum(trace, assignment, launches.kernel_ns),
-        gap=startup_gaps(trace, rows, first_op, by_start[earliest]),
+        gap=startup_gaps(trace, rows, trace.ops.order[first_rank], by_start[earliest]),
         has_gpu=has_gpu,
     )
 
@@ -74,7 +74,7 @@ def _add_listed(members: Membership, out: Int64, pair_values: npt.NDArray[np.gen
     return out
 
 
-def _reduce(ufunc: np.ufunc, members: Membership, values: Int64, empty: int) -> Int64:
+def _reduce(ufunc: np.ufunc, members: Membership, values: AnyInt, empty: int) -> Int64:
     out = reduce_slices(ufunc, values[members.places], members.low, members.high, empty)
     out[members.listed] = empty
     ufunc.at(out, members.pair_range, values[members.pair_launch])

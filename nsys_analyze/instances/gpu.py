@@ -34,7 +34,7 @@ def _ops_per_launch(trace: Trace) -> float:
     return len(trace.launches.ops) / max(len(trace.launches), 1)
 
 
-def _cuts(sizes: npt.NDArray[np.float64]) -> Int64:
+def _cuts(sizes: npt.NDArray[np.floating]) -> Int64:
     """Where to cut a list of ranges into batches of about _BATCH operations."""
     batch = np.cumsum(sizes) // _BATCH
     return np.flatnonzero(np.diff(batch)) + 1

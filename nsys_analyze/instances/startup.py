@@ -10,7 +10,7 @@ from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
 
 
-def startup_gaps(trace: Trace, rows: Int64, first_op: Int64, first_launch: Int64) -> StartupGaps:
+def startup_gaps(trace: Trace, rows: Int64, first_op: AnyInt, first_launch: AnyInt) -> StartupGaps:
     """The gaps of all instances.
 
     Args:

@@ -69,5 +69,6 @@ def _sorted_within(group: Int64, values: Int64, groups: int) -> Int64:
     origin = int(values.min())
     span = int(values.max()) - origin + 1
     if span * groups < 2**63:
-        return np.sort(group * span + (values - origin)) % span + origin
+        keys = np.sort(group * span + (values - origin))
+        return keys - np.repeat(np.arange(groups) * span - origin, np.bincount(group, minlength=groups))
     return values[np.lexsort((values, group))]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import NONE, Int32, Int64
+from nsys_analyze.arrays import NONE, Int32, Int64, not_before
 from nsys_analyze.ingest.columns import Rows
-from nsys_analyze.ingest.events import NO_TIME, Events
+from nsys_analyze.ingest.events import Events
 from nsys_analyze.model.calls import base_name, call_kind
 from nsys_analyze.model.ranges import Strings
 from nsys_analyze.model.tables import Calls, Threads
@@ -53,6 +53,8 @@ class _ProcessIndex:
             return np.full(len(correlation), NONE, np.int32)
         if self.ids is None:
             offset = correlation - self.base
+            if offset.min(initial=0) >= 0 and offset.max(initial=0) < len(self.row):
+                return self.row[offset]
             inside = (offset >= 0) & (offset < len(self.row))
             return np.where(inside, self.row[np.where(inside, offset, 0)], NONE)
         position = np.minimum(np.searchsorted(self.ids, correlation), len(self.ids) - 1)
@@ -69,10 +71,9 @@ def build_calls(events: Events, threads: Threads) -> tuple[Calls, CorrelationInd
     doubled = len(rows) - len(kept)
     pick = slice(None) if not doubled else kept
     start = rows["start"][pick]
-    end = rows["end"][pick]
     calls = Calls(
         start=start,
-        end=np.maximum(start, np.where(end == NO_TIME, start, end)),
+        end=not_before(rows["end"][pick], start)[0],
         thread=thread[pick],
         name=code[pick],
         names=names,

@@ -27,7 +27,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
     ranges, reversed_ranges = build_ranges(events, threads, end, options)
     calls, index, doubled = build_calls(events, threads)
     ops, op_counts = build_ops(events, processes, calls, index)
-    launches, ops = build_launches(calls, ops, threads)
+    launches, ops = build_launches(calls, ops)
     return Trace(
         processes=processes,
         threads=threads,

@@ -6,91 +6,103 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsys_analyze.arrays import NONE, Bool, Int64, expand_slices, prefix_sum, stable_order
+from nsys_analyze.arrays import NONE, Bool, Int32, Int64, expand_slices, order_by_both, prefix_sum
+from nsys_analyze.ingest.columns import Array
 from nsys_analyze.model.calls import CallKind
-from nsys_analyze.model.tables import Calls, GpuOps, Launches, OpKind, Threads
+from nsys_analyze.model.tables import Calls, GpuOps, Launches, OpKind
 from nsys_analyze.timeline import grouped_union
 
 
-def build_launches(calls: Calls, ops: GpuOps, threads: Threads) -> tuple[Launches, GpuOps]:
+def build_launches(calls: Calls, ops: GpuOps) -> tuple[Launches, GpuOps]:
     """The launches, and the operations with ``launch`` filled in."""
     launching = np.zeros(len(calls), bool)
     launching[ops.call[ops.call >= 0]] = True
     call = np.flatnonzero(launching).astype(np.int32)
-    call = call[stable_order(calls.thread[call], calls.start[call])]
+    call = call[order_by_both(calls.thread[call], calls.start[call])]
     launch_of_call = np.full(len(calls) + 1, NONE, np.int32)  # the last entry answers for call -1
     launch_of_call[call] = np.arange(len(call), dtype=np.int32)
     ops = replace(ops, launch=launch_of_call[ops.call])
-    by_launch = np.argsort(ops.launch, kind="stable")
-    by_launch = by_launch[np.searchsorted(ops.launch[by_launch], 0) :]
-    first_op = prefix_sum(np.bincount(ops.launch[by_launch], minlength=len(call)))
-    return _with_sums(calls, ops, threads, call, by_launch, first_op), ops
+    by_launch, first_op = _by_launch(ops, len(call))
+    return _with_sums(calls, ops, call, by_launch, first_op), ops
 
 
-def _with_sums(
-    calls: Calls, ops: GpuOps, threads: Threads, call: np.ndarray, by_launch: Int64, first_op: Int64
-) -> Launches:
-    at, op_count = first_op[:-1], np.diff(first_op)
-    kind = ops.kind[by_launch]
+def _by_launch(ops: GpuOps, launches: int) -> tuple[Int32, Int64]:
+    """Operations that have a launch, ordered by (launch, rank), and where each launch's begin."""
+    count = np.bincount(ops.launch[ops.launch >= 0], minlength=launches)
+    first = prefix_sum(count)
+    out = np.empty(first[-1], np.int32)
+    alone = np.flatnonzero(np.append(count == 1, False)[ops.launch])
+    out[first[ops.launch[alone]]] = alone
+    if len(alone) < len(out):
+        shared = np.flatnonzero(np.append(count > 1, False)[ops.launch])
+        out[np.repeat(count > 1, count)] = shared[np.lexsort((ops.rank[shared], ops.launch[shared]))]
+    return out, first
+
+
+def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_op: Int64) -> Launches:
+    at = first_op[:-1]
+    kind, device = ops.kind[by_launch], ops.device[by_launch]
+    start, end = ops.start[by_launch], ops.end[by_launch]
     is_kernel = kind == OpKind.KERNEL
-    duration = ops.end[by_launch] - ops.start[by_launch]
-    running_kernels, running_ns = prefix_sum(is_kernel), prefix_sum(duration * is_kernel)
-    does_work = prefix_sum(is_kernel | (kind == OpKind.GRAPH))
-    launches_kernel = does_work[first_op[1:]] > does_work[at]
-    device = ops.device[by_launch]
-    same_device = _constant(device, first_op)
-    gpu_end = np.maximum.reduceat(ops.end[by_launch], at) if len(at) else at
-    thread, start = calls.thread[call], calls.start[call]
+    does_work = is_kernel | (kind == OpKind.GRAPH)
+    launches_kernel = _over_launches(np.logical_or, does_work, at)
+    least_device = _over_launches(np.minimum, device, at)
     return Launches(
         call=call,
-        start=start,
+        start=calls.start[call],
         end=calls.end[call],
-        thread=thread,
+        thread=calls.thread[call],
         ops=by_launch,
         first_op=first_op,
-        op_count=op_count.astype(np.int32),
-        kernel_count=np.diff(running_kernels[first_op]).astype(np.int32),
-        kernel_ns=np.diff(running_ns[first_op]),
-        gpu_start=ops.start[by_launch[at]],
-        gpu_end=gpu_end,
-        busy=_busy(ops, by_launch, first_op, duration),
-        device=np.where(same_device, device[at], NONE).astype(np.int32),
+        op_count=np.diff(first_op).astype(np.int32),
+        kernel_count=_over_launches(np.add, is_kernel.astype(np.int32), at),
+        kernel_ns=_over_launches(np.add, (end - start) * is_kernel, at),
+        gpu_start=start[at],
+        gpu_end=_over_launches(np.maximum, end, at),
+        busy=_busy(device, start, end, first_op),
+        device=np.where(_over_launches(np.maximum, device, at) == least_device, least_device, NONE),
         launches_kernel=launches_kernel,
         blocking=calls.of_kind(CallKind.BLOCKING_COPY)[call],
-        first_of_function=_first_of_function(ops, by_launch, first_op, start, launches_kernel),
+        first_of_function=_first_of_function(
+            calls.start[call], launches_kernel, ops.function[by_launch], does_work, first_op
+        ),
     )
 
 
-def _constant(values: np.ndarray, first: Int64) -> Bool:
-    """Which slices [first[i], first[i + 1]) hold one value only."""
-    changes = prefix_sum(np.append(False, values[1:] != values[:-1])[: len(values)])
-    one: Bool = changes[first[1:]] == changes[np.minimum(first[:-1] + 1, first[1:])]
-    return one
+def _over_launches(ufunc: np.ufunc, values: Array, at: Int64) -> Array:
+    """``ufunc.reduce`` over the operations of each launch."""
+    if len(at) in (0, len(values)):
+        return values
+    out: Array = ufunc.reduceat(values, at)
+    return out
 
 
-def _busy(ops: GpuOps, by_launch: Int64, first_op: Int64, duration: Int64) -> Int64:
+def _busy(device: Int32, start: Int64, end: Int64, first_op: Int64) -> Int64:
     """Union of each launch's operations per device, added over devices."""
-    running = prefix_sum(duration)
-    busy = running[first_op[1:]] - running[first_op[:-1]]
+    at = first_op[:-1]
+    busy: Int64 = _over_launches(np.add, end - start, at)
     several = np.flatnonzero(np.diff(first_op) > 1)
     if len(several):
         owner, position = expand_slices(first_op[several], first_op[several + 1])
-        op = by_launch[position]
-        devices, device = np.unique(ops.device[op], return_inverse=True)
+        devices, number = np.unique(device[position], return_inverse=True)
         groups = len(several) * len(devices)
-        united = grouped_union(owner * len(devices) + device, ops.start[op], ops.end[op], groups)
+        united = grouped_union(owner * len(devices) + number, start[position], end[position], groups)
         busy[several] = united.reshape(len(several), len(devices)).sum(axis=1)
     return busy
 
 
-def _first_of_function(ops: GpuOps, by_launch: Int64, first_op: Int64, start: Int64, launches_kernel: Bool) -> Bool:
+def _first_of_function(start: Int64, launches_kernel: Bool, function: Int32, does_work: Bool, first_op: Int64) -> Bool:
     """Which kernel launches are the earliest of what they launch: the function of their first kernel or graph."""
     first: Bool = np.zeros(len(start), bool)
-    kind = ops.kind[by_launch]
-    works = np.flatnonzero((kind == OpKind.KERNEL) | (kind == OpKind.GRAPH))
     rows = np.flatnonzero(launches_kernel)
-    function = ops.function[by_launch[works[np.searchsorted(works, first_op[rows])]]]
-    order = stable_order(start[rows])
-    _, earliest = np.unique(function[order], return_index=True)
-    first[rows[order[earliest]]] = True
+    op = first_op[rows]
+    if not does_work[op].all():
+        works = np.flatnonzero(does_work)
+        op = works[np.searchsorted(works, op)]
+    launched, start = function[op], start[rows]
+    earliest = np.full(int(launched.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(earliest, launched, start)
+    candidates = np.flatnonzero(start == earliest[launched])
+    _, chosen = np.unique(launched[candidates], return_index=True)  # one of those that start together
+    first[rows[candidates[chosen]]] = True
     return first

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import NONE, Int32, Int64, stable_order
-from nsys_analyze.ingest.columns import Rows
+from nsys_analyze.arrays import NONE, Int32, Int64, not_before, order_by
+from nsys_analyze.ingest.columns import Array, Rows
 from nsys_analyze.ingest.events import NO_TIME, Events
 from nsys_analyze.model.api_calls import CorrelationIndex
 from nsys_analyze.model.ranges import Strings
@@ -27,8 +27,6 @@ _COPY_KINDS = {  # CUpti_ActivityMemcpyKind
     10: "Peer-to-Peer",
 }
 _GRAPH_NODE_BITS = 32  # a graphNodeId holds the graph's id above these bits
-_PROCESS_BITS = 40
-_IS_GRAPH = np.int64(1) << (_PROCESS_BITS - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +39,70 @@ class OpCounts:
 
 
 def build_ops(events: Events, processes: Processes, calls: Calls, index: CorrelationIndex) -> tuple[GpuOps, OpCounts]:
-    """All operations in their total order; ``launch`` is -1 until the launches are known."""
-    tables = ((OpKind.KERNEL, events.kernels), (OpKind.MEMCPY, events.memcpys), (OpKind.MEMSET, events.memsets))
-    graphs, untimed = _timed(events.graphs)
-    sources = [(kind, rows, np.arange(len(rows))) for kind, rows in tables]
-    sources.append((OpKind.GRAPH, events.graphs, graphs))
+    """All operations, table after table; ``launch`` is -1 until the launches are known."""
+    timed, untimed = _timed(events.graphs)
+    sources = (
+        (OpKind.KERNEL, events.kernels, None),
+        (OpKind.MEMCPY, events.memcpys, None),
+        (OpKind.MEMSET, events.memsets, None),
+        (OpKind.GRAPH, events.graphs, timed if untimed else None),
+    )
     strings = Strings()
-    parts = [_columns(kind, rows, pick, events, processes, index, strings) for kind, rows, pick in sources]
-    merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    order = stable_order(merged["start"])
-    if not np.array_equal(order[:1], order[-1:]):
-        merged = {name: column[order] for name, column in merged.items()}
-    start, call = merged["start"], merged["call"]
-    early = int((start < calls.start[call])[call >= 0].sum()) if len(calls) else 0
-    reversed_ops = int((merged["end"] < start).sum())
-    merged["end"] = np.maximum(merged["end"], start)
-    ops = GpuOps(**merged, launch=np.full(len(start), NONE, np.int32), names=strings.all)
-    return ops, OpCounts(untimed, early, reversed_ops)
+    parts = [
+        _columns(_Source(kind, rows, slice(None) if pick is None else pick), events, processes, index, strings)
+        for kind, rows, pick in sources
+        if len(rows)
+    ]
+    columns = {name: _joined([part.pop(name) for part in parts], dtype) for name, dtype in _DTYPES.items()}
+    graph = columns.pop("graph")
+    start, call = columns["start"], columns["call"]
+    columns["end"], reversed_ops = not_before(columns["end"], start)
+    order = order_by(start).astype(np.int32)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    ops = GpuOps(
+        **columns,
+        order=order,
+        rank=rank,
+        launch=np.full(len(start), NONE, np.int32),
+        function=_functions(columns["process"], columns["name"], graph),
+        names=strings.all,
+    )
+    early = np.count_nonzero((start < calls.start[call]) & (call >= 0)) if len(calls) else 0
+    return ops, OpCounts(untimed, int(early), reversed_ops)
+
+
+_DTYPES: dict[str, type[np.signedinteger]] = {
+    "start": np.int64,
+    "end": np.int64,
+    "kind": np.int8,
+    "device": np.int32,
+    "context": np.int32,
+    "stream": np.int32,
+    "process": np.int32,
+    "call": np.int32,
+    "name": np.int32,
+    "graph": np.int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One table of operations, and which of its rows count."""
+
+    kind: OpKind
+    rows: Rows
+    pick: slice | Int64
+
+    def __getitem__(self, column: str) -> Array:
+        out: Array = self.rows[column][self.pick]
+        return out
+
+
+def _joined(parts: list[Array], dtype: type[np.signedinteger]) -> Array:
+    if not parts:
+        return np.zeros(0, dtype)
+    return np.concatenate(parts, dtype=dtype) if len(parts) > 1 else parts[0].astype(dtype, copy=False)
 
 
 def _timed(graphs: Rows) -> tuple[Int64, int]:
@@ -67,32 +112,26 @@ def _timed(graphs: Rows) -> tuple[Int64, int]:
 
 
 def _columns(
-    kind: OpKind,
-    rows: Rows,
-    pick: Int64,
-    events: Events,
-    processes: Processes,
-    index: CorrelationIndex,
-    strings: Strings,
-) -> dict[str, np.ndarray]:
+    source: _Source, events: Events, processes: Processes, index: CorrelationIndex, strings: Strings
+) -> dict[str, Array]:
     """GpuOps' columns for one table."""
-    correlation = rows["correlationId"][pick]
-    process = recode(rows, "globalPid", processes.global_pid)[pick]
+    correlation = source["correlationId"]
+    process = recode(source.rows, "globalPid", processes.global_pid)[source.pick]
     if (process < 0).any():  # tables of 2020 and 2021 may not tell the process
         owner = index.owners(correlation) if len(processes.pid) > 1 else np.zeros(len(process), np.int32)
         process = np.where(process < 0, owner, process)
-    end = rows["end"][pick]
+    start, end = source["start"], source["end"]
     return {
-        "start": rows["start"][pick],
-        "end": np.where(end == NO_TIME, rows["start"][pick], end),
-        "kind": np.full(len(pick), kind, np.int8),
-        "device": _physical(rows["deviceId"][pick], process, processes, events.gpu_of),
-        "context": rows["contextId"][pick],
-        "stream": rows["streamId"][pick],
+        "start": start,
+        "end": np.where(end == NO_TIME, start, end) if end.min(initial=0) == NO_TIME else end,
+        "kind": np.full(len(start), source.kind, np.int8),
+        "device": _physical(source["deviceId"], process, processes, events.gpu_of),
+        "context": source["contextId"],
+        "stream": source["streamId"],
         "process": process,
         "call": index.find(process, correlation),
-        "name": _names(kind, rows, pick, events, strings),
-        "function": _functions(kind, rows, pick, process),
+        "name": _names(source, events, strings),
+        "graph": _graphs(source),
     }
 
 
@@ -107,36 +146,45 @@ def _physical(device: Int32, process: Int32, processes: Processes, gpu_of: dict[
     return out
 
 
-def _names(kind: OpKind, rows: Rows, pick: Int64, events: Events, strings: Strings) -> Int32:
-    if kind is OpKind.KERNEL:
-        return _kernel_names(rows, pick, events, strings)
-    if kind is OpKind.MEMCPY:
-        kinds, code = np.unique(rows["copyKind"][pick], return_inverse=True)
-        names = (f"[CUDA memcpy {_COPY_KINDS.get(number, 'unknown')}]" for number in kinds.tolist())
-        return strings.codes(names)[code] if len(code) else code.astype(np.int32)
-    (code,) = strings.codes(["[CUDA memset]" if kind is OpKind.MEMSET else "[CUDA graph]"])
-    return np.full(len(pick), code, np.int32)
+def _names(source: _Source, events: Events, strings: Strings) -> Int32:
+    if source.kind is OpKind.KERNEL:
+        return _kernel_names(source, events, strings)
+    if source.kind is OpKind.MEMCPY:
+        kinds, code = np.unique(source["copyKind"], return_inverse=True)
+        return strings.codes(f"[CUDA memcpy {_COPY_KINDS.get(kind, 'unknown')}]" for kind in kinds.tolist())[code]
+    (code,) = strings.codes(["[CUDA memset]" if source.kind is OpKind.MEMSET else "[CUDA graph]"])
+    return np.full(len(source["start"]), code, np.int32)
 
 
-def _kernel_names(rows: Rows, pick: Int64, events: Events, strings: Strings) -> Int32:
+def _kernel_names(source: _Source, events: Events, strings: Strings) -> Int32:
     """The demangled name, else the short one."""
-    codes = []
-    for column in ("demangledName", "shortName"):
-        named = strings.codes(events.string(identity) for identity in rows.values[column].tolist())
-        codes.append(lookup(named, rows[column][pick]))
+    demangled, short = (
+        lookup(strings.codes(map(events.string, source.rows.values[column].tolist())), source[column])
+        for column in ("demangledName", "shortName")
+    )
+    if demangled.min(initial=0) >= 0:
+        return demangled
     (unnamed,) = strings.codes(["unnamed kernel"])
-    name = np.where(codes[0] >= 0, codes[0], codes[1])
-    return np.where(name >= 0, name, unnamed).astype(np.int32)
+    return np.where(demangled >= 0, demangled, np.where(short >= 0, short, unnamed)).astype(np.int32)
 
 
-def _functions(kind: OpKind, rows: Rows, pick: Int64, process: Int32) -> Int64:
-    """What is launched: a kernel function or a graph, of one process."""
-    owner = process.astype(np.int64) << _PROCESS_BITS
-    if kind is OpKind.KERNEL:
-        named = "demangledName" if len(rows.values["demangledName"]) else "shortName"
-        graph = rows["graphNodeId"][pick] >> _GRAPH_NODE_BITS
-        return owner + np.where(graph > 0, graph + _IS_GRAPH, rows[named][pick])
-    if kind is OpKind.GRAPH:
-        execution = rows["graphExecId"][pick].astype(np.int64)
-        return owner + _IS_GRAPH + np.where(execution >= 0, execution, rows["graphId"][pick])
-    return owner - 1
+def _graphs(source: _Source) -> Int64:
+    """The graph that each operation is of, 0 for none: the executable one where graphs are traced whole."""
+    if source.kind is OpKind.GRAPH:
+        execution = source["graphExecId"]
+        return 1 + np.where(execution >= 0, execution, source["graphId"])
+    node = source["graphNodeId"]
+    return np.where(node > 0, 1 + (node >> _GRAPH_NODE_BITS), 0) if node.max(initial=0) > 0 else np.zeros_like(node)
+
+
+def _functions(process: Int32, name: Int32, graph: Int64) -> Int32:
+    """Dense numbers, equal for the same kernel name, or the same graph, of the same process."""
+    names = int(name.max(initial=-1)) + 1
+    code = name.copy()
+    of_graph = np.flatnonzero(graph)
+    if len(of_graph):
+        unique, number = np.unique(graph[of_graph], return_inverse=True)
+        code[of_graph] = names + number
+        names += len(unique)
+    code += process * np.int32(names)
+    return code

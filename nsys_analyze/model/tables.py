@@ -91,11 +91,12 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class GpuOps:
-    """GPU operations, ordered by (start, kind, row of the report).
+    """GPU operations: kernels, then memcpys, memsets and graphs, each in the report's order.
 
-    ``device`` is the machine's GPU where the report tells, else the process's own CUDA ordinal; ``call`` indexes
-    Calls and ``launch`` indexes Launches; ``name`` indexes ``names``. ``function`` tells what is launched: equal
-    numbers are the same kernel function (or the same graph) of the same process.
+    ``order`` lists the rows by (start, kind, row of the report), and ``rank`` is each row's place in it. ``device`` is
+    the machine's GPU where the report tells, else the process's own CUDA ordinal; ``call`` indexes Calls and ``launch``
+    indexes Launches; ``name`` indexes ``names``. ``function`` tells what is launched: equal numbers are the same kernel
+    (or the same graph) of the same process.
     """
 
     start: Int64
@@ -108,7 +109,9 @@ class GpuOps:
     call: Int32
     launch: Int32
     name: Int32
-    function: Int64
+    function: Int32
+    order: Int32
+    rank: Int32
     names: list[str]
 
     def __len__(self) -> int:
@@ -128,7 +131,7 @@ class Launches:
     start: Int64
     end: Int64
     thread: Int32
-    ops: Int64
+    ops: Int32
     first_op: Int64
     op_count: Int32
     kernel_count: Int32

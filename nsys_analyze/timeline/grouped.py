@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsys_analyze.arrays import Int64
+from nsys_analyze.arrays import Int64, order_by
 
 
 def grouped_union(group: Int64, start: Int64, end: Int64, groups: int) -> Int64:
@@ -33,7 +33,7 @@ def grouped_union(group: Int64, start: Int64, end: Int64, groups: int) -> Int64:
 
 
 def _add_unions(out: Int64, start: Int64, end: Int64, span: int) -> None:
-    order = np.argsort(start, kind="stable")
+    order = order_by(start)
     start, end = start[order], end[order]
     reach = np.empty_like(end)
     if len(end):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int64, stable_order
+from nsys_analyze.arrays import Bool, Int64, order_by
 
 
 def union(start: Int64, end: Int64) -> tuple[Int64, Int64]:
@@ -19,7 +19,7 @@ def union(start: Int64, end: Int64) -> tuple[Int64, Int64]:
         start, end = start[covers], end[covers]
     if not len(start):
         return start[:0], end[:0]
-    order = stable_order(start)
+    order = order_by(start)
     start, end = start[order], end[order]
     reach = np.maximum.accumulate(end)
     opens: Bool = np.empty(len(start), bool)

@@ -102,8 +102,8 @@ INSTANCE: dict[str, Measure[Instance]] = {
     "kernels": Measure(title="kernels", kind=Kind.COUNT, get=lambda i: i.kernels if i.gpu_ops else None, drop=2),
     "gap": Measure(title="startup gap", kind=Kind.DURATION, get=lambda i: i.startup_gap_ns, drop=1, scale="gap"),
     "prelude": Measure(title="prelude", kind=Kind.DURATION, get=lambda i: i.prelude_ns, drop=8, scale="gap"),
-    "launch": Measure(title="launch", kind=Kind.DURATION, get=lambda i: i.launch_ns, drop=7, scale="gap"),
-    "queue": Measure(title="queue", kind=Kind.DURATION, get=lambda i: i.queue_ns, drop=6, scale="gap"),
+    "launch": Measure(title="launch", kind=Kind.DURATION, get=lambda i: i.launch_ns, drop=8, scale="gap"),
+    "queue": Measure(title="queue", kind=Kind.DURATION, get=lambda i: i.queue_ns, drop=8, scale="gap"),
     "exposed": Measure(title="exposed", kind=Kind.DURATION, get=lambda i: i.exposed_ns, scale="gap", emphasis=True),
 }
 

@@ -76,11 +76,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A finding: ``level``, ``code`` and how many it is about stand in front of the sentence."""
+    """A finding: its level and code stand in front of the sentence."""
 
     level: str
     code: str
-    count: str
     message: str
 
 

@@ -108,10 +108,9 @@ def _tail(number: Number) -> str:
 
 def _fitting(blocks: list[_Block], columns: int) -> list[_Block]:
     """The blocks that fit into ``columns``, those with the highest ``drop`` gone first."""
-    blocks = list(blocks)
     while _taken(blocks) > columns:
-        least = max(blocks, key=lambda block: block.drop)
-        if not least.drop:
+        least = max(block.drop for block in blocks)
+        if not least:
             break
-        blocks.remove(least)
+        blocks = [block for block in blocks if block.drop != least]
     return blocks

@@ -43,6 +43,14 @@ def plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text).replace("@", "@<!-- -->")
 
 
+def _sentence(text: str) -> str:
+    """Running text in which names stand between backticks; whatever is between, each piece is made safe."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return plain(text)
+    return "".join(code(piece) if place % 2 else plain(piece) for place, piece in enumerate(pieces))
+
+
 def _heading(facts: Sequence[str]) -> str:
     return " · ".join([f"**{code(facts[0])}**", *(plain(fact) for fact in facts[1:])])
 
@@ -81,8 +89,5 @@ def _cell(number: Number | None) -> str:
 def _remarks(remarks: Remarks) -> list[str]:
     heading = [f"**{code(remarks.heading)}**"] if remarks.heading else []
     sentences = " ".join(plain(sentence) for sentence in remarks.sentences)
-    notes = [
-        f"- **{plain(note.level)}** {code(note.code)}: {plain(f'{note.count} {note.message}'.strip())}"
-        for note in remarks.notes
-    ]
+    notes = [f"- **{plain(note.level)}** {code(note.code)}: {_sentence(note.message)}" for note in remarks.notes]
     return [*heading, sentences, "\n".join(notes)]

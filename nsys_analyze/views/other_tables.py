@@ -32,7 +32,7 @@ def _instances(report: Report, top: int) -> list[Entry[Instance]]:
 
 
 def _instance_name(instance: Instance) -> Name:
-    path = path_text(instance.path)
+    path = path_text([*instance.path[:-1], instance.name])
     return Name(path, full=path)
 
 

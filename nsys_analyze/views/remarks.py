@@ -41,14 +41,15 @@ def remarks(report: Report, *, several: bool) -> Remarks:
     findings.sort(key=lambda finding: finding.level != "warning")
     notes = [_note(finding) for finding in findings[:_NOTES]]
     if len(findings) > _NOTES:
-        rest = f"{len(findings) - _NOTES:,}"
-        notes.append(Note(level="note", code="more", count=rest, message="warnings and notes: --format json lists all"))
+        rest = f"{len(findings) - _NOTES:,} more warnings and notes: --format json lists all"
+        notes.append(Note(level="note", code="more", message=rest))
     return Remarks(heading=report.label if several else "", sentences=_coverage(report.analysis.coverage), notes=notes)
 
 
 def _note(finding: results.Notice) -> Note:
-    count = "" if finding.count is None else f"{finding.count:,}"
-    return Note(level=visible(finding.level), code=visible(finding.code), count=count, message=visible(finding.message))
+    """The finding as a line; its sentence begins with what is counted, so the count goes in front."""
+    count = "" if finding.count is None else f"{finding.count:,} "
+    return Note(level=visible(finding.level), code=visible(finding.code), message=count + visible(finding.message))
 
 
 def _gpus(info: ReportInfo) -> list[str]:

@@ -21,6 +21,7 @@ _LISTING = (
 
 _EXPLAINED = 3  # rows of a report that get a remark of their own
 _NOTABLE = 0.01  # share of a gap from which the profiler's part in it is worth a remark
+_MINOR = 0.1  # share of the largest loop's GPU time below which a loop is not worth a row
 _COLDEST = 5  # rows of a report that say how cold their start was
 
 _Remark = Callable[[Stage], list[list[str]]]
@@ -29,7 +30,7 @@ _Remark = Callable[[Stage], list[list[str]]]
 def loops_and_start(reports: Sequence[Report], top: int, most_loops: int, *, ordered: bool) -> list[Table]:
     """Returns what repeats and what that consists of, then the top level around it, then what was cold.
 
-    At most ``most_loops`` loops are shown, those with most GPU work; with their parts, at most ``top`` rows.
+    At most ``most_loops`` loops are shown, those with most GPU time; with their parts, at most ``top`` rows.
     """
     loops = [_top(_loops(report.analysis.stages, most_loops, ordered), top, ordered) for report in reports]
     starts = [_top(_starting(report.analysis.stages), top, ordered) for report in reports]
@@ -91,9 +92,10 @@ def _top(stages: Sequence[Stage], top: int, ordered: bool) -> list[Stage]:
 
 
 def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
-    """The loops with most GPU work that lie in no other loop, and the stages directly inside them.
+    """The ``most`` loops with most GPU time that lie in no other loop, and the stages directly inside them.
 
-    Stages without GPU work are left out if any has some. Stages that come sorted stay so, hence they are all kept.
+    Left out are loops that matter little beside the largest (unless ``most`` is 0, for all of them), and stages without
+    GPU work if any has some. Stages that come sorted stay so, hence they are all kept.
     """
     loops = {identity(stage) for stage in stages if stage.pace_ns is not None}
     found = [stage for stage in stages if identity(stage) in loops or parent(stage) in loops]
@@ -101,7 +103,9 @@ def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
     if ordered:
         return found
     outermost = [stage for stage in found if not loops.intersection(ancestors(stage))]
-    chosen = {identity(stage) for stage in largest(outermost, most, lambda s: (s.gpu_ops, s.elapsed_ns.total))}
+    least = _MINOR * max((stage.active_ns for stage in outermost), default=0) if most else 0
+    major = [stage for stage in outermost if stage.active_ns >= least]
+    chosen = {identity(stage) for stage in largest(major, most, lambda s: (s.active_ns, s.elapsed_ns.total))}
     return [stage for stage in found if identity(stage) in chosen or parent(stage) in chosen]
 
 

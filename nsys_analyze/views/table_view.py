@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsys_analyze.metrics.results import Analysis
-from nsys_analyze.views.document import Document, Note, Remarks
+from nsys_analyze.views.document import Document, Remarks
 from nsys_analyze.views.grid import grid
 from nsys_analyze.views.page import Layout, compose
 from nsys_analyze.views.text import shorten, wrap
@@ -40,15 +40,9 @@ def _remarks(remarks: Remarks, columns: int) -> list[str]:
     lines = [shorten(remarks.heading, columns)] if remarks.heading else []
     for sentence in remarks.sentences:
         lines += wrap(sentence.split(), " ", columns, "  ")
-    for note, lead in zip(remarks.notes, _leads(remarks.notes), strict=True):
+    codes = max((len(note.code) for note in remarks.notes), default=0)
+    for note in remarks.notes:
+        lead = f"{note.level:<8} {note.code:<{codes}}  "
         words = [shorten(word, columns) for word in note.message.split()] or [""]
         lines += wrap([lead + words[0], *words[1:]], " ", columns, " " * len(lead))
     return lines
-
-
-def _leads(notes: Sequence[Note]) -> list[str]:
-    """What stands before the sentences of findings, all of one width."""
-    codes = max((len(note.code) for note in notes), default=0)
-    counts = max((len(note.count) for note in notes), default=0)
-    leads = [f"{note.level:<8} {note.code:<{codes}}  " for note in notes]
-    return [f"{lead}{note.count:>{counts}}  " if counts else lead for lead, note in zip(leads, notes, strict=True)]

@@ -63,7 +63,7 @@ def _around_difference(text: str, alike: Collection[str], columns: int) -> str:
     """The text cut twice: its start, what tells it apart from texts like it, its end."""
     begin = min(_agreement(text, each) for each in alike if each != text)
     end = min(_agreement(text[begin:][::-1], each[begin:][::-1]) for each in alike if each != text)
-    difference = shorten(text[max(0, begin - 2) : len(text) - end], columns // 2)
+    difference = shorten(text[max(0, begin - 2) : len(text) - end + min(end, 2)], columns // 2)
     room = columns - width(difference) - 2
     head, tail = _take(text, room - room // 2), _take(text[::-1], room // 2)[::-1]
     return f"{head}{ELLIPSIS}{difference}{ELLIPSIS}{tail}"
