@@ -192,7 +192,7 @@ READERS: dict[str, tuple[Callable[..., None], dict[str, Any], str]] = {
         for threads, span, batch in [
             *((1, None, batch) for batch in (1024, 16_384, 65_536, 262_144)),
             *((2, None, batch) for batch in (1024, 16_384, 65_536, 262_144)),
-            *((2, batch, batch) for batch in (16_384, 65_536, 262_144)),
+            *((2, batch, batch) for batch in (16_384, 32_768, 65_536, 262_144)),
         ]
     },
 }

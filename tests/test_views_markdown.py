@@ -28,8 +28,8 @@ LOOPS = """\
 | `warmup / step` | 3 | 1.810 ms | 1.532 ms | 0.279 ms | 60 | 25.5 | 120.0 us | 90.0 us |
 | `steady / step` | 10 | 1.646 ms | 1.367 ms | 0.279 ms | 60 | 22.8 | 234.3 us | 156.8 us |
 
-- `warmup / step`: gap 120.0 us = prelude 90.0 + launch 10.0 + queue 20.0 (means); hidden behind earlier work: 30.0 us
-- `steady / step`: gap 236.3 us = prelude 224.2 + launch 10.7 + queue 1.4 (means); hidden behind earlier work: 70.8 us
+- `warmup / step`: mean gap 120.0 us = prelude 90.0 + launch 10.0 + queue 20.0; hidden behind earlier work: 30.0 us
+- `steady / step`: mean gap 236.3 us = prelude 224.2 + launch 10.7 + queue 1.4; hidden behind earlier work: 70.8 us
 """
 
 

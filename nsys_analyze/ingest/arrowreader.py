@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nsys_analyze.ingest.columns import Array, Column
 
-CHUNK_ROWS = 65_536
+CHUNK_ROWS = 32_768
 _MOST_WORKERS = 4
 
 
@@ -87,19 +87,29 @@ class _ArrowConnection:
         self._statement.set_sql_query(sql)
         stream, _ = self._statement.execute_query()
         with pyarrow.RecordBatchReader.from_stream(stream) as batches:
-            for batch in batches:
+            for batch in filter(len, batches):
                 chunk.append([_encoded(column, batch.column(i), chunk) for i, column in enumerate(chunk.columns)])
 
 
 def _encoded(column: Column, values: Any, chunk: Chunk) -> Array:
-    if values.null_count == len(values):
-        values = values.cast(pyarrow.int64())  # the driver cannot know the type of nothing
-    elif values.type != (pyarrow.binary() if column.kind == "text" else pyarrow.int64()):
+    if values.null_count == len(values):  # the driver cannot know its type
+        integer = column.kind == "integer"
+        return np.full(len(values), column.missing if integer else -1, np.int64 if integer else np.int32)
+    if values.type != (pyarrow.binary() if column.kind == "text" else pyarrow.int64()):
         raise WrongTypeError(chunk.table, column.name, f"{values.type} values")
     if column.kind == "integer":
-        filled = values.fill_null(column.missing) if values.null_count else values
-        return np.asarray(filled.to_numpy())
+        return _plain(values, np.int64, column.missing)
     encoded = values.dictionary_encode()
     book: Codebook = chunk.books[column.name]
     codes = np.array([*map(book.__getitem__, encoded.dictionary.to_pylist()), -1], np.int32)
-    return codes[encoded.indices.fill_null(len(codes) - 1).to_numpy()]
+    return codes[_plain(encoded.indices, np.int32, -1)]
+
+
+def _plain(values: Any, dtype: type[np.integer[Any]], missing: int) -> Array:
+    """An Arrow array's own memory as NumPy array; a copy if there are NULLs. Arrow's to_numpy would import pandas."""
+    validity, memory = values.buffers()
+    plain = np.frombuffer(memory, dtype, len(values), values.offset * dtype().itemsize)
+    if not values.null_count:
+        return plain
+    valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[values.offset :][: len(values)]
+    return np.where(valid, plain, dtype(missing))

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, prefix_sum
+from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, order_by, prefix_sum
 from nsys_analyze.attribution import Membership
 from nsys_analyze.metrics.percentiles import Groups
 from nsys_analyze.metrics.results import LaunchCalls, QueueDelay
 from nsys_analyze.model.tables import Launches
 
-_BATCH = 4_000_000  # launches looked at together; bounds the memory
+_BATCH = 500_000  # launches sorted together; a group with more of its own is sorted alone
+_LONG = 64  # mean length from which slices are copied whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,45 +29,79 @@ def launch_statistics(launches: Launches, members: Membership, group: AnyInt, gr
     """Statistics of the launches that each group's instances own."""
     duration = launches.end - launches.start
     delay = np.maximum(launches.gpu_start - launches.end, 0)
-    later = launches.launches_kernel & ~launches.first_of_function
+    usual = _Kept.of(members, launches.launches_kernel & ~launches.first_of_function, duration)
+    firsts = _Kept.of(members, launches.first_of_function, duration)
+    waits = _Kept.of(members, ~launches.blocking, delay)
     calls: list[LaunchCalls | None] = []
     delays: list[QueueDelay | None] = []
-    for rows, batch_group, batch_groups in _batches(members, group, groups):
-        usual = _values(members, rows, batch_group, batch_groups, later, duration)
-        firsts = _values(members, rows, batch_group, batch_groups, launches.first_of_function, duration)
-        waits = _values(members, rows, batch_group, batch_groups, ~launches.blocking, delay)
-        calls.extend(_launch_calls(usual, firsts))
-        delays.extend(_queue_delays(waits))
+    for rows, number, count in _batches(members, group, groups):
+        calls.extend(_launch_calls(usual.by_group(rows, number, count), firsts.by_group(rows, number, count)))
+        delays.extend(_queue_delays(waits.by_group(rows, number, count)))
     return LaunchStatistics(calls, delays)
 
 
 def _batches(members: Membership, group: AnyInt, groups: int) -> Iterator[tuple[Int64, Int64, int]]:
     """Ranges of some consecutive groups at a time: (ranges, their group within the batch, number of groups)."""
     sizes = members.high - members.low + np.bincount(members.pair_range, minlength=len(members.low))
-    total = np.cumsum(np.bincount(group, sizes, groups))
-    cuts = [0, *(np.flatnonzero(np.diff(total // _BATCH)) + 1).tolist(), groups]
-    by_group = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[by_group], cuts)
-    for low, high, first, last in zip(cuts[:-1], cuts[1:], bounds[:-1], bounds[1:], strict=True):
-        if high > low:
-            rows = by_group[first:last]
-            yield rows, group[rows] - low, high - low
+    total = np.append(0, np.cumsum(np.bincount(group, sizes, groups)))
+    by_group = order_by(group)
+    first_row = np.searchsorted(group[by_group], np.arange(groups + 1))
+    low = 0
+    while low < groups:
+        high = max(int(np.searchsorted(total, total[low] + _BATCH, side="right")) - 1, low + 1)
+        rows = by_group[first_row[low] : first_row[high]]
+        yield rows, group[rows] - np.int64(low), high - low
+        low = high
 
 
-def _values(members: Membership, rows: Int64, group: Int64, groups: int, keep: Bool, values: Int64) -> Groups:
-    """Values of the launches to keep, by the group of the range that owns them."""
-    kept = prefix_sum(keep[members.places])
-    compact = values[members.places][keep[members.places]]
-    sliced = ~members.listed[rows]
-    owner, position = expand_slices(kept[members.low[rows[sliced]]], kept[members.high[rows[sliced]]])
-    found_group, found = group[sliced][owner], compact[position]
-    if not sliced.all():
-        listed = np.flatnonzero(np.isin(members.pair_range, rows) & keep[members.pair_launch])
-        place = np.zeros(len(members.low), np.int64)
-        place[rows] = group
-        found_group = np.append(found_group, place[members.pair_range[listed]])
-        found = np.append(found, values[members.pair_launch[listed]])
-    return Groups.of(found_group, found, groups)
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A value of each launch of one sort: range r has ``values[low[r]:high[r]]`` and, if it is listed, its pairs'."""
+
+    values: Int64
+    low: Int64
+    high: Int64
+    pair_range: Int64
+    pair_values: Int64
+
+    @classmethod
+    def of(cls, members: Membership, keep: Bool, values: Int64) -> _Kept:
+        kept = keep[members.places]
+        place = prefix_sum(kept)
+        low, high = place[members.low], place[members.high]
+        high[members.listed] = low[members.listed]
+        pairs = keep[members.pair_launch]
+        return cls(
+            values[members.places[kept]],
+            low,
+            high,
+            members.pair_range[pairs],
+            values[members.pair_launch[pairs]],
+        )
+
+    def by_group(self, rows: Int64, group: Int64, groups: int) -> Groups:
+        """The values of the ranges in ``rows``, which are in order of ``group``."""
+        low, high = self.low[rows], self.high[rows]
+        if groups == 1:
+            values = _gathered(self.values, low, high)
+            owner = np.zeros(len(values), np.int64)
+        else:
+            which, position = expand_slices(low, high)
+            owner, values = group[which], self.values[position]
+        if len(self.pair_range):
+            listed = np.isin(self.pair_range, rows)
+            place = np.zeros(len(self.low), np.int64)
+            place[rows] = group
+            owner = np.append(owner, place[self.pair_range[listed]])
+            values = np.append(values, self.pair_values[listed])
+        return Groups.of(owner, values, groups)
+
+
+def _gathered(values: Int64, low: Int64, high: Int64) -> Int64:
+    """The slices of values one after the other: piece by piece where they are long, else element by element."""
+    if (high - low).sum() > _LONG * len(low):
+        return np.concatenate([values[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)])
+    return values[expand_slices(low, high)[1]]
 
 
 def _launch_calls(usual: Groups, firsts: Groups) -> Iterator[LaunchCalls | None]:

@@ -64,8 +64,8 @@ class Groups:
 
 def _sorted_within(group: Int64, values: Int64, groups: int) -> Int64:
     """Values ordered by (group, value); one sort of combined keys where 64 bits hold them."""
-    if not len(values):
-        return values
+    if groups == 1 or not len(values):
+        return np.sort(values)
     origin = int(values.min())
     span = int(values.max()) - origin + 1
     if span * groups < 2**63:

@@ -92,12 +92,14 @@ def _names(events: Events, rows: Rows) -> tuple[list[str], Int32]:
 def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64, list[_ProcessIndex]]:
     """Rows that stand for a call of their own, and an index of them for each process."""
     correlation, event_class = rows["correlationId"], rows["eventClass"]
+    if processes == 1 and process.min(initial=0) >= 0 and _ascends(correlation):
+        return np.arange(len(rows)), [_index(np.arange(len(rows), dtype=np.int32), correlation)]
     keep = process >= 0
     indexes = []
     for number in range(processes):
         mine = np.flatnonzero((process == number) & (correlation > 0)).astype(np.int32)
         ids = correlation[mine]
-        if len(ids) > 1 and not bool(np.all(ids[1:] > ids[:-1])):
+        if not _ascends(ids):
             order = np.lexsort((mine, rows["end"][mine], rows["start"][mine], event_class[mine], ids))
             mine, ids = mine[order], ids[order]
             again = np.append(False, ids[1:] == ids[:-1])
@@ -106,6 +108,11 @@ def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64,
         indexes.append((mine, ids))
     new_row = np.cumsum(keep, dtype=np.int32) - 1
     return np.flatnonzero(keep), [_index(new_row[mine], ids) for mine, ids in indexes]
+
+
+def _ascends(ids: Int64) -> bool:
+    """Whether ids are positive and each is greater than the one before."""
+    return not len(ids) or (int(ids[0]) > 0 and bool(np.all(ids[1:] > ids[:-1])))
 
 
 def _index(row: npt.NDArray[np.int32], ids: Int64) -> _ProcessIndex:

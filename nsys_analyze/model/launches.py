@@ -57,7 +57,7 @@ def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_o
         op_count=np.diff(first_op).astype(np.int32),
         kernel_count=_over_launches(np.add, is_kernel.astype(np.int32), at),
         kernel_ns=_over_launches(np.add, (end - start) * is_kernel, at),
-        gpu_start=start[at],
+        gpu_start=start if len(at) == len(start) else start[at],
         gpu_end=_over_launches(np.maximum, end, at),
         busy=_busy(device, start, end, first_op),
         device=np.where(_over_launches(np.maximum, device, at) == least_device, least_device, NONE),

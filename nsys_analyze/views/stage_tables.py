@@ -128,7 +128,7 @@ def _gap_remark(stage: Stage) -> list[list[str]]:
     if means is None or stage.pace_ns is None:
         return []
     total, prelude, launch, queue = units.split(means.total, [means.prelude, means.launch, means.queue])
-    parts = f"gap {total} = prelude {prelude} + launch {launch} + queue {queue} (means)"
+    parts = f"mean gap {total} = prelude {prelude} + launch {launch} + queue {queue}"
     return [[parts, f"hidden behind earlier work: {units.duration(means.hidden)}"]]
 
 

@@ -1,0 +1,38 @@
+# One word for each thing people do here; Python 3.11 or newer and make are all they need.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(READY)  ## analyse a sample report
+	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
+
+test: lint  ## check everything
+	$(BIN)/pytest
+
+lint: $(READY)  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .bench/large.sqlite  ## time the reading of a large report against SQLite's own sums
+	$(BIN)/python benchmarks/readers.py $<
+
+docs: $(READY)  ## write the outputs in README.md anew
+	$(BIN)/python -m tests.test_cli_docs
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .bench
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer, please: make PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+.bench/large.sqlite: $(READY)
+	mkdir -p .bench
+	xz --decompress --stdout sample_reports/vit_train_eager.sqlite.xz > .bench/small.sqlite
+	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 200 $@
