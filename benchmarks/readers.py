@@ -142,7 +142,7 @@ def duckdb_scan(report: Path) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.execute("LOAD sqlite")
+        connection.execute("LOAD sqlite_scanner")
         for selection, filling, _ in jobs(report):
             names = ", ".join(f'coalesce("{column.name}", -1) AS "{column.name}"' for column in selection.columns)
             found = connection.execute(f"SELECT {names} FROM sqlite_scan('{report}', '{selection.table}')").fetchnumpy()

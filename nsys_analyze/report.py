@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nsys_analyze.attribution import Assignment, Membership, Nesting, assign, membership, nest
+from nsys_analyze.attribution import Assignment, Membership, Moments, Nesting, assign, membership, nest
 from nsys_analyze.errors import UsageError
 from nsys_analyze.ingest.events import read_events
 from nsys_analyze.ingest.export import open_export
@@ -93,22 +93,29 @@ class Report:
 
     @cached_property
     def nesting(self) -> Nesting:
-        """Parents of the ranges on their own threads."""
-        return nest(self.trace.ranges, self.trace.threads)
+        """Parents of the ranges, on their own threads and across threads."""
+        return nest(self.trace.ranges, self.trace.threads, self.settings.attribution)
+
+    @property
+    def moments(self) -> Moments:
+        """The launches as what is attributed."""
+        return Moments(self.trace.launches.thread, self.trace.launches.start)
 
     @cached_property
     def assignment(self) -> Assignment:
         """The home of every launch."""
-        return assign(self.trace, self.nesting, self.settings.attribution)
+        trace = self.trace
+        return assign(self.moments, trace.ranges, self.nesting, trace.threads, self.settings.attribution)
 
     @cached_property
     def membership(self) -> Membership:
         """The launches of every range."""
-        return membership(self.trace, self.nesting, self.assignment)
+        trace = self.trace
+        return membership(self.moments, self.assignment, trace.ranges, self.nesting, trace.threads)
 
     @cached_property
     def _instances_and_paths(self) -> tuple[Instances, Paths]:
-        parent = self.assignment.parents(self.nesting)
+        parent = self.nesting.parent_across_threads
         path, paths = find_paths(self.trace.ranges, self.trace.threads, parent)
         return build_instances(self.trace, self.assignment, self.membership, path, parent), paths
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 
 from nsys_analyze.metrics.results import Instance, Stage
@@ -86,11 +87,7 @@ def test_no_cell_is_a_formula():
 
 
 def test_numbers_below_zero_stay_numbers():
-    report = analysis(stages=[llama("eager").stages[-1]])
-    negative = type(report.stages[0])(
-        **{name: getattr(report.stages[0], name) for name in report.stages[0].__slots__ if name != "cold_start_ns"},
-        cold_start_ns=-5.0,
-    )
+    negative = dataclasses.replace(llama("eager").stages[-1], cold_start_ns=-5.0)
     assert rows(analysis(stages=[negative]))[0]["cold_start_ns"] == "-5.0"
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
 
+from nsys_analyze.metrics.results import KernelsPerInstance
 from nsys_analyze.views import table_view, text
 from nsys_analyze.views.page import Layout
 from tests.view_samples import (
@@ -145,11 +147,24 @@ def test_parts_of_a_loop_stand_below_it():
 
 
 def test_kernels_that_vary_show_their_range():
-    varying = loop(["step"], 1000 * US)
-    spread = type(varying.kernels_per_instance)(min=58, median=60.0, max=1_064)
-    fields = {name: getattr(varying, name) for name in ("pace_ns", "cpu_overhead_ns", "overhead_per_kernel_ns")}
-    report = analysis(stages=[loop(["step"], 1000 * US, kernels_per_instance=spread, **fields)])
+    spread = KernelsPerInstance(min=58, median=60.0, max=1_064)
+    report = analysis(stages=[loop(["step"], 1000 * US, kernels_per_instance=spread)])
     assert "60 (58-1,064)" in table_view.render([report], Layout(), columns=160)
+
+
+def test_notes_on_stages_that_were_not_asked_for_stay_away():
+    report = llama("eager")
+    assert "profiler-init" in table_view.render([report], Layout(listing=True), columns=160)
+    chosen = dataclasses.replace(report, stages=report.stages[-1:])
+    assert "profiler-init" not in table_view.render([chosen], Layout(listing=True), columns=160)
+    grave = dataclasses.replace(chosen, warnings=[dataclasses.replace(report.warnings[0], level="warning")])
+    assert "profiler-init" in table_view.render([grave], Layout(listing=True), columns=160)
+
+
+def test_a_report_without_the_stage_says_so():
+    output = table_view.render([llama("eager"), analysis("other.sqlite")], Layout(listing=True), columns=160)
+    assert "\nother.sqlite: no such stage\n" in output
+    assert "Program" not in output
 
 
 def test_several_reports_share_one_table():
@@ -294,7 +309,7 @@ def test_warnings_come_first_and_there_are_not_too_many():
     findings = hostile().warnings * 30 + llama("eager").warnings
     output = table_view.render([analysis(warnings=findings)], Layout(), columns=100)
     assert len(re.findall("^warning  open-range", output, re.MULTILINE)) == 12
-    assert re.search(r"^note +more +19 more warnings and notes: --format json lists all", output, re.MULTILINE)
+    assert re.search(r"^note +more +18 more warnings and notes: --format json lists all", output, re.MULTILINE)
 
 
 def test_long_names_are_cut_in_the_middle():

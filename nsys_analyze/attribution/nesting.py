@@ -7,7 +7,7 @@ which pointer jumping does for all ranges at once, also where ranges overlap wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,26 +19,58 @@ from nsys_analyze.model.tables import Ranges, Threads
 class Nesting:
     """Ranges as a forest, per thread.
 
-    ``parent`` and ``root`` are rows of the ranges (a root's parent is -1, its root itself). ``crosses`` marks a range
-    that began while an earlier range, neither its ancestor nor its descendant, was open. ``first[t]:first[t + 1]``
-    are the rows of thread t.
+    ``parent`` and ``root`` are rows of the ranges (a root's parent is -1, its root itself). ``hung_under`` is, for a
+    root that hangs under a range of the main thread, that range; else -1. ``crosses`` marks a range that began while an
+    earlier range, neither its ancestor nor its descendant, was open. The rows of thread t are
+    ``first[t]:first[t + 1]``.
     """
 
     parent: Int32
     root: Int32
+    hung_under: Int32
     crosses: Bool
     first: Int64
+
+    @property
+    def parent_across_threads(self) -> Int32:
+        """Parents in the forest that hanging roots make of all threads."""
+        return np.where(self.parent >= 0, self.parent, self.hung_under)
+
+    @property
+    def threads(self) -> list[int]:
+        """The threads that have ranges."""
+        out: list[int] = np.flatnonzero(np.diff(self.first)).tolist()
+        return out
 
     def rows(self, thread: int) -> slice:
         """The rows of a thread's ranges."""
         return slice(int(self.first[thread]), int(self.first[thread + 1]))
 
 
-def nest(ranges: Ranges, threads: Threads) -> Nesting:
-    """Finds every range's parent on its own thread."""
+def nest(ranges: Ranges, threads: Threads, rule: str) -> Nesting:
+    """Finds every range's parent on its own thread and, by the rule "process", where roots hang.
+
+    Args:
+        ranges: All ranges.
+        threads: Their threads.
+        rule: "process": a root of another thread hangs under the innermost range that was open on its process's main
+            thread when it began. "thread": nothing hangs.
+    """
     first = np.searchsorted(ranges.thread, np.arange(len(threads.tid) + 1))
     parent = _nearest_container(ranges.end, ranges.thread)
-    return Nesting(parent, _roots(parent), _crossings(ranges, parent), first)
+    nowhere = np.full(len(ranges), NONE, np.int32)
+    nesting = Nesting(parent, _roots(parent), nowhere, _crossings(ranges, parent), first)
+    return replace(nesting, hung_under=_hung_under(ranges, nesting, threads)) if rule == "process" else nesting
+
+
+def _hung_under(ranges: Ranges, nesting: Nesting, threads: Threads) -> Int32:
+    out = np.full(len(ranges), NONE, np.int32)
+    main = threads.main[threads.process[ranges.thread]]
+    hanging = np.flatnonzero((nesting.parent < 0) & (main >= 0) & (main != ranges.thread))
+    for thread in np.unique(main[hanging]).tolist():
+        roots = hanging[main[hanging] == thread]
+        out[roots] = innermost(ranges, nesting, thread, ranges.start[roots])
+    return out
 
 
 def _nearest_container(end: Int64, thread: Int32) -> Int32:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-ARROW_ROWS = 200_000  # in all tables together; fewer are read before Arrow would have been imported
+ARROW_ROWS = 60_000  # in all tables together; fewer are read before Arrow would have been imported
 _LEAST_ROW_BYTES = 8
 
 

@@ -59,13 +59,13 @@ def _sum(members: Membership, values: npt.NDArray[np.generic]) -> Int64:
     """Sum of a column of the launches over each range's launches."""
     running = prefix_sum(values[members.places])
     out = running[members.high] - running[members.low]
-    return _add_listed(members, out, values[members.pair_launch])
+    return _add_listed(members, out, values[members.pair_moment])
 
 
 def _sum_by_process(members: Membership, values: Int32) -> Int64:
     running = prefix_sum(values[members.places] * members.by_process)
     out = running[members.high] - running[members.low]
-    return _add_listed(members, out, values[members.pair_launch] * members.pair_by_process)
+    return _add_listed(members, out, values[members.pair_moment] * members.pair_by_process)
 
 
 def _add_listed(members: Membership, out: Int64, pair_values: npt.NDArray[np.generic]) -> Int64:
@@ -77,7 +77,7 @@ def _add_listed(members: Membership, out: Int64, pair_values: npt.NDArray[np.gen
 def _reduce(ufunc: np.ufunc, members: Membership, values: AnyInt, empty: int) -> Int64:
     out = reduce_slices(ufunc, values[members.places], members.low, members.high, empty)
     out[members.listed] = empty
-    ufunc.at(out, members.pair_range, values[members.pair_launch])
+    ufunc.at(out, members.pair_range, values[members.pair_moment])
     return out
 
 

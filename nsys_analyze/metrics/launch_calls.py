@@ -70,13 +70,13 @@ class _Kept:
         place = prefix_sum(kept)
         low, high = place[members.low], place[members.high]
         high[members.listed] = low[members.listed]
-        pairs = keep[members.pair_launch]
+        pairs = keep[members.pair_moment]
         return cls(
             values[members.places[kept]],
             low,
             high,
             members.pair_range[pairs],
-            values[members.pair_launch[pairs]],
+            values[members.pair_moment[pairs]],
         )
 
     def by_group(self, rows: Int64, group: Int64, groups: int) -> Groups:

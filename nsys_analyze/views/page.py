@@ -31,7 +31,9 @@ class Layout:
 def compose(analyses: Sequence[Analysis], layout: Layout) -> Document:
     """Returns the page about ``analyses``, in their order."""
     reports = labelled(analyses)
-    tables = [*_tables(reports, layout), other_tables.programs(reports)]
+    tables = _tables(reports, layout)
+    if not layout.listing:  # else processes may seem to be without stages that merely were not asked for
+        tables.append(other_tables.programs(reports))
     return Document(
         headings=[heading(report) for report in reports],
         tables=[table for table in tables if table.groups],

@@ -37,8 +37,7 @@ def heading(report: Report) -> list[str]:
 
 def remarks(report: Report, *, several: bool) -> Remarks:
     """Returns what follows the tables: coverage in sentences, then warnings, then notes."""
-    findings = [finding for finding in report.analysis.warnings if finding.code not in _SAID]
-    findings.sort(key=lambda finding: finding.level != "warning")
+    findings = sorted(_findings(report.analysis), key=lambda finding: finding.level != "warning")
     notes = [_note(finding) for finding in findings[:_NOTES]]
     if len(findings) > _NOTES:
         rest = f"{len(findings) - _NOTES:,} more warnings and notes: --format json lists all"
@@ -46,9 +45,20 @@ def remarks(report: Report, *, several: bool) -> Remarks:
     return Remarks(heading=report.label if several else "", sentences=_coverage(report.analysis.coverage), notes=notes)
 
 
+def _findings(analysis: results.Analysis) -> list[results.Notice]:
+    """What a page must add: not what the coverage says already, nor notes on stages that were not asked for."""
+    keys = {stage.key for stage in analysis.stages}
+    return [
+        finding
+        for finding in analysis.warnings
+        if finding.code not in _SAID and (finding.level == "warning" or finding.stage is None or finding.stage in keys)
+    ]
+
+
 def _note(finding: results.Notice) -> Note:
-    """The finding as a line; its sentence begins with what is counted, so the count goes in front."""
-    count = "" if finding.count is None else f"{finding.count:,} "
+    """The finding as a line. A sentence that begins with what is counted, rather than with "the", gets the count."""
+    counts = finding.count is not None and not finding.message.startswith("the ")
+    count = f"{finding.count:,} " if counts else ""
     return Note(level=visible(finding.level), code=visible(finding.code), message=count + visible(finding.message))
 
 

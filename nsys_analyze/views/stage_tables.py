@@ -49,6 +49,7 @@ def listing(title: str, reports: Sequence[Report], top: int, *, ordered: bool) -
     """Returns one table of all stages, as a tree unless they come sorted."""
     shown = [_top(report.analysis.stages, top, ordered) for report in reports]
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
+    footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
     return _table(title, reports, shown, _LISTING, ordered, _gap_remark, footer)
 
 
