@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from nsys_analyze.arrays import AnyInt, Int32, Int64, prefix_sum, reduce_slices
 from nsys_analyze.attribution import Assignment, Membership
-from nsys_analyze.instances.gpu import busy_and_active
+from nsys_analyze.instances.gpu import busy_and_active, device_work
 from nsys_analyze.instances.startup import startup_gaps
 from nsys_analyze.instances.table import Instances
+from nsys_analyze.instances.windows import gpu_windows
 from nsys_analyze.model.tables import Trace
+from nsys_analyze.timeline import BusyTime
 
 _LATEST = np.iinfo(np.int64).max
 _EARLIEST = np.iinfo(np.int64).min
@@ -34,11 +36,14 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
     earliest = _reduce(np.minimum, members, np.argsort(by_start), _LATEST)[rows]
     first_rank = _reduce(np.minimum, members, trace.ops.rank[launches.ops[launches.first_op[:-1]]], _LATEST)[rows]
     last_end = _reduce(np.maximum, members, launches.gpu_end, _EARLIEST)
-    busy, active = busy_and_active(trace, members)
+    work = device_work(trace, members)
+    busy, active = busy_and_active(trace, members, work)
+    device_busy = {device: _busy_time(trace, device) for device in trace.devices}
+    completion = np.maximum(trace.ranges.end, last_end)
     return Instances(
         path=path,
         parent=parent,
-        completion=np.maximum(trace.ranges.end, last_end),
+        completion=completion,
         launches=_sum(members, np.ones(len(launches), np.int64)),
         kernel_launches=_sum(members, launches.launches_kernel),
         gpu_ops=gpu_ops,
@@ -50,9 +55,15 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
         self_gpu_ops=_self_sum(trace, assignment, launches.op_count),
         self_kernels=_self_sum(trace, assignment, launches.kernel_count),
         self_kernel_ns=_self_sum(trace, assignment, launches.kernel_ns),
-        gap=startup_gaps(trace, rows, trace.ops.order[first_rank], by_start[earliest]),
+        gap=startup_gaps(trace, rows, trace.ops.order[first_rank], by_start[earliest], device_busy),
+        windows=gpu_windows(work, device_busy, trace.ranges.start, completion),
         has_gpu=has_gpu,
     )
+
+
+def _busy_time(trace: Trace, device: int) -> BusyTime:
+    there = trace.ops.device == device
+    return BusyTime.of(trace.ops.start[there], trace.ops.end[there])
 
 
 def _sum(members: Membership, values: npt.NDArray[np.generic]) -> Int64:

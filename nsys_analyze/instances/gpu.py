@@ -1,76 +1,133 @@
-"""Busy and active time of instances: unions of the intervals of their operations."""
+"""What each instance put on each GPU: busy and active time, and how the GPU spent the instance's window."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import Bool, Int64, expand_slices, prefix_sum
+from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, prefix_sum, reduce_slices
 from nsys_analyze.attribution import Membership
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import grouped_union
 
 _BATCH = 2_000_000  # operations united at once; bounds the memory
+_LATEST = np.iinfo(np.int64).max
+_EARLIEST = np.iinfo(np.int64).min
 
 
-def busy_and_active(trace: Trace, members: Membership) -> tuple[Int64, Int64]:
-    """Busy and active time of every range, ns.
+@dataclass(frozen=True, slots=True)
+class DeviceWork:
+    """Instances with operations on one device, in order: ``own`` is the union of these operations, ns."""
 
-    Where a range's launches follow each other on one device without overlap (a program with one stream), both are the
-    plain sum of the launches' busy times; the other ranges have their operations united.
-    """
-    plain = prefix_sum(trace.launches.busy[members.places])
-    busy = plain[members.high] - plain[members.low]
+    device: int
+    rows: Int64
+    own: Int64
+    first_start: Int64
+    last_end: Int64
+
+
+def device_work(trace: Trace, members: Membership) -> list[DeviceWork]:
+    """What the instances did on each device."""
+    return [_on_device(trace, members, device) for device in trace.devices]
+
+
+def busy_and_active(trace: Trace, members: Membership, work: list[DeviceWork]) -> tuple[Int64, Int64]:
+    """Busy time (added over devices) and active time (united over devices) of every range, ns."""
+    busy, devices = np.zeros(len(members.low), np.int64), np.zeros(len(members.low), np.int64)
+    for part in work:
+        busy[part.rows] += part.own
+        devices[part.rows] += 1
     active = busy.copy()
-    mixed = np.flatnonzero(~_sums_are_unions(trace, members))
-    sizes = members.high[mixed] - members.low[mixed]
-    for rows in np.split(mixed, _cuts(sizes * _ops_per_launch(trace))):
-        if len(rows):
-            busy[rows], active[rows] = _united(trace, members, rows)
+    for rows in _batches(trace, members, np.flatnonzero(devices > 1)):
+        group, op = _operations(trace, members, rows)
+        active[rows] = grouped_union(group, trace.ops.start[op], trace.ops.end[op], len(rows))
     return busy, active
 
 
-def _ops_per_launch(trace: Trace) -> float:
-    return len(trace.launches.ops) / max(len(trace.launches), 1)
+@dataclass(frozen=True, slots=True)
+class _Launched:
+    """What each launch put on one device; ``busy`` is the union there, and ``there`` false where it is nothing."""
+
+    start: Int64
+    end: Int64
+    busy: Int64
+    there: Bool
 
 
-def _cuts(sizes: npt.NDArray[np.floating]) -> Int64:
-    """Where to cut a list of ranges into batches of about _BATCH operations."""
-    batch = np.cumsum(sizes) // _BATCH
-    return np.flatnonzero(np.diff(batch)) + 1
+def _on_device(trace: Trace, members: Membership, device: int) -> DeviceWork:
+    """Own work on a device.
+
+    Where a range's launches follow each other there without overlap (a program with one stream), the union is the plain
+    sum of theirs; the other ranges have their operations united.
+    """
+    launched = _launched(trace, device)
+    placed = launched.there[members.places]
+    kept = prefix_sum(placed)
+    places = members.places[placed] if not placed.all() else members.places
+    low, high = kept[members.low], kept[members.high]
+    running = prefix_sum(launched.busy[places])
+    overlaps = prefix_sum(_overlaps(launched, places, members.thread[placed]))
+    own = running[high] - running[low]
+    first = reduce_slices(np.minimum, launched.start[places], low, high, _LATEST)
+    last = reduce_slices(np.maximum, launched.end[places], low, high, _EARLIEST)
+    some = high > low
+    pairs = launched.there[members.pair_moment]
+    np.minimum.at(first, members.pair_range[pairs], launched.start[members.pair_moment[pairs]])
+    np.maximum.at(last, members.pair_range[pairs], launched.end[members.pair_moment[pairs]])
+    some[members.listed] = False
+    some[members.pair_range[pairs]] = True
+    mixed = np.flatnonzero(some & (members.listed | (overlaps[high] > overlaps[low])))
+    for rows in _batches(trace, members, mixed):
+        group, op = _operations(trace, members, rows)
+        here = trace.ops.device[op] == device
+        own[rows] = grouped_union(group[here], trace.ops.start[op[here]], trace.ops.end[op[here]], len(rows))
+    rows = np.flatnonzero(some)
+    return DeviceWork(device, rows, own[rows], first[rows], last[rows])
 
 
-def _sums_are_unions(trace: Trace, members: Membership) -> Bool:
-    """Ranges whose places neither change device nor begin before an earlier place of the same thread is done."""
+def _launched(trace: Trace, device: int) -> _Launched:
     launches = trace.launches
-    device, start, end = (column[members.places] for column in (launches.device, launches.gpu_start, launches.gpu_end))
-    overlaps = device < 0
-    for thread in np.unique(members.thread).tolist():
-        rows = slice(*np.searchsorted(members.thread, [thread, thread + 1]))
-        reach = np.maximum.accumulate(end[rows])
-        overlaps[rows][1:] |= start[rows][1:] < reach[:-1]
-    switches = np.append(False, device[1:] != device[:-1])[: len(device)]
-    overlap_sum, switch_sum = prefix_sum(overlaps), prefix_sum(switches)
-    some = members.high > members.low
-    after_first = np.minimum(members.low + 1, members.high)
-    fine: Bool = (overlap_sum[members.high] == overlap_sum[members.low]) & (
-        switch_sum[members.high] == switch_sum[after_first]
-    )
-    return (fine | ~some) & ~members.listed
+    if len(trace.devices) == 1:
+        everywhere: Bool = np.ones(len(launches), bool)
+        return _Launched(launches.gpu_start, launches.gpu_end, launches.busy, everywhere)
+    there = launches.device == device
+    start, end = np.where(there, launches.gpu_start, _LATEST), np.where(there, launches.gpu_end, _EARLIEST)
+    busy = np.where(there, launches.busy, 0)
+    several = np.flatnonzero(launches.device < 0)
+    owner, position = expand_slices(launches.first_op[several], launches.first_op[several + 1])
+    op = launches.ops[position]
+    here = trace.ops.device[op] == device
+    owner, op = owner[here], op[here]
+    launch = several[owner]
+    np.minimum.at(start, launch, trace.ops.start[op])
+    np.maximum.at(end, launch, trace.ops.end[op])
+    busy[several] = grouped_union(owner, trace.ops.start[op], trace.ops.end[op], len(several))
+    there[launch] = True
+    return _Launched(start, end, busy, there)
 
 
-def _united(trace: Trace, members: Membership, rows: Int64) -> tuple[Int64, Int64]:
-    launches, ops = trace.launches, trace.ops
+def _overlaps(launched: _Launched, places: AnyInt, thread: AnyInt) -> Bool:
+    """Which places begin before an earlier place of the same thread is done."""
+    start, end = launched.start[places], launched.end[places]
+    overlaps: Bool = np.zeros(len(places), bool)
+    for number in np.unique(thread).tolist():
+        rows = slice(*np.searchsorted(thread, [number, number + 1]).tolist())
+        overlaps[rows][1:] = start[rows][1:] < np.maximum.accumulate(end[rows])[:-1]
+    return overlaps
+
+
+def _batches(trace: Trace, members: Membership, rows: Int64) -> list[npt.NDArray[np.int64]]:
+    """Ranges in batches of about _BATCH operations."""
+    ops_per_launch = len(trace.launches.ops) / max(len(trace.launches), 1)
+    batch = np.cumsum((members.high - members.low)[rows] * ops_per_launch) // _BATCH
+    return [part for part in np.split(rows, np.flatnonzero(np.diff(batch)) + 1) if len(part)]
+
+
+def _operations(trace: Trace, members: Membership, rows: Int64) -> tuple[Int64, AnyInt]:
+    """(position of the range in rows, operation) for all operations of the given ranges."""
+    launches = trace.launches
     owner, launch = members.pairs(rows)
-    group = np.searchsorted(rows, owner)
     which, position = expand_slices(launches.first_op[launch], launches.first_op[launch + 1])
-    op, group = launches.ops[position], group[which]
-    start, end = ops.start[op], ops.end[op]
-    active = grouped_union(group, start, end, len(rows))
-    devices = np.unique(ops.device[op])
-    busy = active
-    if len(devices) > 1:
-        device = np.searchsorted(devices, ops.device[op])
-        per_device = grouped_union(group * len(devices) + device, start, end, len(rows) * len(devices))
-        busy = per_device.reshape(len(rows), len(devices)).sum(axis=1)
-    return busy, active
+    return np.searchsorted(rows, owner)[which], launches.ops[position]

@@ -10,7 +10,9 @@ from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
 
 
-def startup_gaps(trace: Trace, rows: Int64, first_op: AnyInt, first_launch: AnyInt) -> StartupGaps:
+def startup_gaps(
+    trace: Trace, rows: Int64, first_op: AnyInt, first_launch: AnyInt, busy: dict[int, BusyTime]
+) -> StartupGaps:
     """The gaps of all instances.
 
     Args:
@@ -18,6 +20,7 @@ def startup_gaps(trace: Trace, rows: Int64, first_op: AnyInt, first_launch: AnyI
         rows: Instances that have GPU operations, shape (n,).
         first_op: The earliest operation of each of them; its device is the one that waited.
         first_launch: The earliest launch of each of them.
+        busy: All that each device did, for anyone.
 
     An operation that starts before its range (clock skew) makes a gap of 0.
     """
@@ -26,7 +29,7 @@ def startup_gaps(trace: Trace, rows: Int64, first_op: AnyInt, first_launch: AnyI
     gpu_start = np.maximum(trace.ops.start[first_op], start)
     call_start = np.clip(launches.start[first_launch], start, gpu_start)
     call_end = np.clip(launches.end[first_launch], call_start, gpu_start)
-    hidden = _device_busy(trace, trace.ops.device[first_op], start, gpu_start)
+    hidden = _device_busy(busy, trace.ops.device[first_op], start, gpu_start)
     total = gpu_start - start
     parts = {
         "total": total,
@@ -46,12 +49,12 @@ def _spread(size: int, rows: Int64, values: Int64) -> Int64:
     return out
 
 
-def _device_busy(trace: Trace, device: AnyInt, start: Int64, end: Int64) -> Int64:
+def _device_busy(busy: dict[int, BusyTime], device: AnyInt, start: Int64, end: Int64) -> Int64:
     """How long each device ran anything, of any process, in each window."""
     out = np.zeros(len(start), np.int64)
     for number in np.unique(device).tolist():
-        there, asked = trace.ops.device == number, device == number
-        out[asked] = BusyTime.of(trace.ops.start[there], trace.ops.end[there]).within(start[asked], end[asked])
+        asked = device == number
+        out[asked] = busy[number].within(start[asked], end[asked])
     return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsys_analyze.arrays import Bool, Int32, Int64
+from nsys_analyze.instances.windows import GpuWindows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Instances:
     self_kernels: Int64
     self_kernel_ns: Int64
     gap: StartupGaps
+    windows: GpuWindows
     has_gpu: Bool
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nsys_analyze.arrays import NONE, Int32, Int64, not_before
 from nsys_analyze.ingest.columns import Rows
 from nsys_analyze.ingest.events import Events
-from nsys_analyze.model.calls import base_name, call_kind
+from nsys_analyze.model.calls import base_name, call_class
 from nsys_analyze.model.ranges import Strings
 from nsys_analyze.model.tables import Calls, Threads
 from nsys_analyze.model.threads import lookup, recode
@@ -67,6 +67,7 @@ def build_calls(events: Events, threads: Threads) -> tuple[Calls, CorrelationInd
     thread = recode(rows, "globalTid", threads.global_tid)
     process = lookup(threads.process, thread)
     names, code = _names(events, rows)
+    classes = [call_class(name) for name in names]
     kept, finders = _without_doubles(rows, process, len(threads.main))
     doubled = len(rows) - len(kept)
     pick = slice(None) if not doubled else kept
@@ -77,7 +78,8 @@ def build_calls(events: Events, threads: Threads) -> tuple[Calls, CorrelationInd
         thread=thread[pick],
         name=code[pick],
         names=names,
-        kinds=np.array([call_kind(name) for name in names], np.int8),
+        kinds=np.array([found.kind for found in classes], np.int8),
+        parts=np.array([found.part for found in classes], np.int8),
     )
     return calls, CorrelationIndex(finders), doubled
 

@@ -1,4 +1,4 @@
-"""What a CUDA API call does, told from its name.
+"""What a CUDA API call does, told from its name by the groups of ``api_calls.toml``.
 
 Names come with an ABI suffix (``cudaLaunchKernel_v7000``) and variants for the per-thread default stream (``_ptsz``,
 ``_ptds``); both are dropped first.
@@ -7,13 +7,18 @@ Names come with an ABI suffix (``cudaLaunchKernel_v7000``) and variants for the 
 from __future__ import annotations
 
 import re
+import tomllib
 from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 _ABI_SUFFIX = re.compile(r"(?:_ptsz|_ptds)?(?:_v\d+)?(?:_ptsz|_ptds)?$")
 
 
 class CallKind(IntEnum):
-    """What the numbers need to know about a call."""
+    """What the numbers need to know about a call beside its part."""
 
     OTHER = 0
     LAUNCH = 1
@@ -23,13 +28,22 @@ class CallKind(IntEnum):
     CAPTURE_END = 5
 
 
-_KINDS = (
-    (CallKind.LAUNCH, re.compile(r"cu(?:da)?Launch(?!HostFunc)\w+")),
-    (CallKind.GRAPH_LAUNCH, re.compile(r"cu(?:da)?GraphLaunch")),
-    (CallKind.BLOCKING_COPY, re.compile(r"cu(?:da)?Memcpy(?!\w*(?:Async|Batch))\w*")),
-    (CallKind.CAPTURE_BEGIN, re.compile(r"cu(?:da)?StreamBeginCapture\w*")),
-    (CallKind.CAPTURE_END, re.compile(r"cu(?:da)?StreamEndCapture")),
-)
+class CallPart(IntEnum):
+    """Where the host partition counts a call, in order of precedence."""
+
+    COMPILE = 0
+    LAUNCH = 1
+    MEMORY = 2
+    SYNC = 3
+    GRAPH = 4
+    CUDA_OTHER = 5
+
+
+class CallClass(NamedTuple):
+    """What a call does."""
+
+    part: CallPart
+    kind: CallKind
 
 
 def base_name(name: str) -> str:
@@ -41,10 +55,29 @@ def base_name(name: str) -> str:
     return _ABI_SUFFIX.sub("", name)
 
 
-def call_kind(name: str) -> CallKind:
-    """The kind of a call, with or without the suffixes of its name."""
+def call_class(name: str) -> CallClass:
+    """What a call does, by its name with or without suffixes.
+
+    >>> call_class("cuModuleLoadData").part.name
+    'COMPILE'
+    """
     base = base_name(name)
-    for kind, pattern in _KINDS:
-        if pattern.fullmatch(base):
-            return kind
-    return CallKind.OTHER
+    for pattern, found in _groups():
+        if fnmatchcase(base, pattern):
+            return found
+    return CallClass(CallPart.CUDA_OTHER, CallKind.OTHER)
+
+
+def call_kind(name: str) -> CallKind:
+    """The kind of a call, by its name with or without suffixes."""
+    return call_class(name).kind
+
+
+@cache
+def _groups() -> tuple[tuple[str, CallClass], ...]:
+    table = tomllib.loads((files(__package__) / "api_calls.toml").read_text("utf-8"))
+    return tuple(
+        (pattern, CallClass(CallPart[group["part"].upper()], CallKind[group.get("kind", "other").upper()]))
+        for group in table["group"]
+        for pattern in group["names"]
+    )

@@ -13,7 +13,7 @@ from nsys_analyze.errors import UsageError
 
 _COUNTERS = re.compile(r", (?:op_id|seq) = -?\d+")
 _SHAPES = re.compile(r", (?:sizes|input_op_ids) = \[.*?\](?=, \w+ = |$)", re.DOTALL)
-_TRAILING_NUMBER = re.compile(r"(?:[ #=]|(?<=step)_|(?<=iter)_|(?<=epoch)_|(?<=batch)_|(?<=request)_)[+-]?\d+$")
+_TRAILING_NUMBER = re.compile(r"(?:[ #=]+|(?<=step)_|(?<=iter)_|(?<=epoch)_|(?<=batch)_|(?<=request)_)[+-]?\d+$")
 
 
 def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:

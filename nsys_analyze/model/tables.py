@@ -71,7 +71,10 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """CUDA API calls in the report's order, doubled rows dropped. ``name`` indexes ``names``, without ABI suffixes."""
+    """CUDA API calls in the report's order, doubled rows dropped. ``name`` indexes ``names``, without ABI suffixes.
+
+    ``kinds`` and ``parts`` hold the CallKind and the CallPart of each of the ``names``.
+    """
 
     start: Int64
     end: Int64
@@ -79,6 +82,7 @@ class Calls:
     name: Int32
     names: list[str]
     kinds: npt.NDArray[np.int8]
+    parts: npt.NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.start)

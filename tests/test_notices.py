@@ -1,0 +1,198 @@
+"""Warnings and notes: each situation gives its code, its count and its stage, and a sound capture gives none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nsys_analyze import open_report
+from tests.exports import ExportBuilder, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Said = list[tuple[str, str, str | None, int | None]]
+
+INIT = "CUDA profiling initialization"
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Callable[..., Said]:
+    """Analyse an export; what is said about it: (level, code, stage, count)."""
+
+    def about(builder: ExportBuilder, **options: object) -> Said:
+        notices = open_report(builder.write(tmp_path / "report.sqlite"), **options).analysis().warnings
+        assert all(notice.message for notice in notices)
+        return [(n.level, n.code, n.stage, n.count) for n in notices]
+
+    return about
+
+
+@pytest.fixture
+def builder() -> ExportBuilder:
+    return ExportBuilder()
+
+
+@pytest.fixture
+def thread(builder: ExportBuilder) -> Thread:
+    """A thread with a step of two launches, of which nothing is to be said."""
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 1000)
+    for at in (10, 20):
+        thread.call("cudaLaunchKernel_v7000", at, at + 5).kernel("gemm", at + 6, at + 9)
+    return thread
+
+
+def test_nothing_is_said_of_a_sound_capture(builder, thread, said):
+    assert said(builder) == []
+
+
+# --- what is missing
+
+
+def test_no_ranges(builder, said):
+    builder.process(100).thread().call("cudaLaunchKernel_v7000", 0, 5).kernel("gemm", 10, 20)
+    assert said(builder) == [("warning", "no-nvtx", None, None)]  # so the kernel is outside of all ranges
+
+
+def test_no_cuda(builder, said):
+    builder.process(100).thread().push_pop("step", 0, 10)
+    assert said(builder) == [("warning", "no-cuda", None, None)]
+
+
+def test_no_calls(builder, said):
+    process = builder.process(100)
+    process.thread().push_pop("step", 0, 10)
+    process.orphan_kernel("gemm", 1, 2)
+    process.orphan_kernel("gemm", 3, 4)
+    assert said(builder) == [("warning", "no-calls", None, 2)]
+
+
+def test_no_operations(builder, said):
+    thread = builder.process(100).thread()
+    thread.push_pop("step", 0, 10)
+    for at in (1, 3, 5):
+        thread.call("cudaLaunchKernel_v7000", at, at + 1)
+    assert said(builder) == [("warning", "no-gpu-ops", None, 3)]
+
+
+def test_nothing_at_all(builder, said):
+    builder.process(100)
+    assert [code for _, code, *_ in said(builder)] == ["no-nvtx", "no-cuda"]
+
+
+# --- what was not attributed
+
+
+def test_operations_without_a_launch_row(builder, thread, said):
+    thread.process.orphan_kernel("gemm", 100, 200)
+    assert said(builder) == [("warning", "no-launch-row", None, 1)]
+
+
+def test_operations_outside_of_ranges(builder, thread, said):
+    for at in (1000, 2000, 3000):
+        thread.call("cudaLaunchKernel_v7000", at, at + 5).kernel("gemm", at + 10, at + 20)
+    assert said(builder) == [("warning", "outside-ranges", None, 3)]
+
+
+@pytest.mark.parametrize(("rule", "code"), [("process", "ambiguous-thread"), ("thread", "outside-ranges")])
+def test_ambiguous_threads(builder, thread, said, rule, code):
+    for tid in (101, 102):
+        thread.process.thread(tid).push_pop("server", 2000, 3000)
+    call = thread.call("cudaGraphLaunch_v10000", 2500, 2505)
+    for node in (1, 2):
+        call.kernel("gemm", 2600 + node, 2601 + node, graph_node=1 << 32 | node)
+    assert said(builder, attribution=rule) == [("warning", code, None, 2)]
+
+
+def test_launches_without_an_operation(builder, thread, said):
+    thread.stream_capture(100, 200)
+    for at in (150, 300, 400):  # the first one is captured
+        thread.call("cudaLaunchKernel_v7000", at, at + 5)
+    thread.call("cudaMemcpyAsync_v3020", 500, 510)
+    assert said(builder) == [("warning", "launches-without-ops", None, 2)]
+
+
+# --- stages
+
+
+def test_unfinished_ranges(builder, thread, said):
+    thread.push_pop("step", 1000, None)
+    thread.push_pop("tail", 1100, None)
+    assert said(builder) == [
+        ("warning", "unfinished-ranges", "python3: step", 1),
+        ("warning", "unfinished-ranges", "python3: step / tail", 1),
+    ]
+
+
+def test_overlapping_instances(builder, thread, said):
+    for number in range(3):
+        thread.start_end(f"request {number}", 2000 + 50 * number, 2080 + 50 * number, domain="server")
+    assert said(builder) == [("note", "overlapping-instances", "python3: request@server", 2)]
+
+
+def test_dear_first_launches(builder, thread, said):
+    for at, took, name in ((100, 60, "relu"), (200, 70, "norm"), (300, 5, "relu")):
+        thread.call("cudaLaunchKernel_v7000", at, at + took).kernel(name, at + 80, at + 90)
+    assert said(builder) == [("note", "first-launch", "python3: step", 3)]
+
+
+# --- graphs
+
+
+def test_whole_graphs(builder, thread, said):
+    for at in (100, 200):
+        thread.call("cudaGraphLaunch_v10000", at, at + 5).graph_trace(at + 10, at + 20)
+    assert said(builder) == [("warning", "whole-graphs", None, 2)]
+
+
+def test_graphs_without_times(builder, thread, said):
+    for at in (100, 200):
+        thread.call("cudaGraphLaunch_v10000", at, at + 5).graph_trace(0, 0)
+    assert said(builder) == [("warning", "untimed-graphs", None, 2)]  # their launches are not lost
+
+
+# --- what was mended
+
+
+def test_operations_before_their_call(builder, thread, said):
+    thread.call("cudaLaunchKernel_v7000", 100, 105).kernel("gemm", 99, 120)
+    thread.call("cudaLaunchKernel_v7000", 200, 205).kernel("gemm", 200, 220)
+    assert said(builder) == [("warning", "clock-skew", None, 1)]
+
+
+def test_reversed_times(builder, thread, said):
+    thread.push_pop("backwards", 300, 200)
+    thread.call("cudaLaunchKernel_v7000", 100, 105).kernel("gemm", 120, 110)
+    assert said(builder) == [("warning", "reversed-times", None, 2)]
+
+
+def test_calls_told_twice(builder, thread, said):
+    for at in (100, 200):
+        thread.call("cudaLaunchKernel_v7000", at, at + 5, doubled=True).kernel("gemm", at + 10, at + 20)
+    assert said(builder) == [("note", "doubled-calls", None, 2)]
+
+
+# --- the profiler
+
+
+@pytest.mark.parametrize("spelling", [INIT, "CUDA profiling initialisation", "Cuda Profiling Init"])
+def test_the_profilers_initialisation_inside_a_range(builder, thread, said, spelling):
+    thread.push_pop("setup", 1000, 2000)
+    thread.profiler_overhead(spelling, 1100, 1900)
+    thread.profiler_overhead("TLS allocation", 1950, 1960)
+    assert said(builder) == [("note", "profiler-init", "python3: setup", 1)]
+
+
+def test_the_profilers_initialisation_outside_of_ranges(builder, thread, said):
+    thread.profiler_overhead(INIT, 1000, 1900)
+    thread.process.thread(tid=101).profiler_overhead(INIT, 100, 900)  # on a thread without ranges
+    assert said(builder) == []
+
+
+def test_warnings_come_before_notes(builder, thread, said):
+    thread.profiler_overhead(INIT, 100, 900)
+    thread.process.orphan_kernel("gemm", 100, 200)
+    assert [level for level, *_ in said(builder)] == ["warning", "note"]
