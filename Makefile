@@ -18,7 +18,7 @@ lint: $(READY)  ## check style and types
 	$(BIN)/mypy
 
 bench: .bench/large.sqlite  ## time the reading of a large report against SQLite's own sums
-	$(BIN)/python benchmarks/readers.py $<
+	$(BIN)/python benchmarks/readers.py $< tool
 
 docs: $(READY)  ## write the outputs in README.md anew
 	$(BIN)/python -m tests.test_cli_docs

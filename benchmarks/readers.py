@@ -1,8 +1,8 @@
 """Compares ways to read a report's API calls and kernels into arrays: readers.py REPORT [READER ...].
 
-Each way runs in a process of its own, several times; the times given are medians, as ratios to the yardstick taken in
-the same process. All fill the same arrays, so their results are alike. "start" is what importing the libraries costs;
-"peak" is the process's peak memory, the interpreter and the libraries included.
+Each way runs in a process of its own, and all take turns, several times over; the least of each number is given, times
+also as ratios to the yardstick taken in the same processes. All fill the same arrays. "start" is what importing the
+libraries costs; "peak" is the process's peak memory, interpreter and libraries included.
 """
 
 import argparse
@@ -10,7 +10,6 @@ import importlib
 import itertools
 import json
 import resource
-import statistics
 import struct
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.filling import Chunk, Filling
 from nsys_analyze.ingest.reading import Selection, select
 
-RUNS = 5
 Job = tuple[Selection, Filling, range]
 
 
@@ -172,73 +171,76 @@ def refused(sql: str, _: Chunk) -> None:
     raise RuntimeError(f"ADBC could not run {sql}")
 
 
-READERS: dict[str, tuple[Callable[..., None], dict[str, Any], str]] = {
-    "tool": (product, {}, "pyarrow.compute adbc_driver_sqlite"),
-    "sqlite3": (sqlite3_rows, {}, ""),
-    "sqlite3, 1,000 rows": (sqlite3_rows, {"batch": 1000}, ""),
-    "sqlite3, 65,536 rows": (sqlite3_rows, {"batch": 65_536}, ""),
-    "sqlite3, flat": (sqlite3_flat, {}, ""),
-    "sqlite3, struct": (sqlite3_struct, {}, ""),
-    "sqlite3, text": (sqlite3_text, {}, ""),
-    "apsw, flat": (apsw_flat, {}, "apsw"),
-    "duckdb": (duckdb_scan, {}, "duckdb"),
-    **{
-        f"adbc, {threads} thread{'s' * (threads > 1)}, {f'{span:,} rows a query' if span else 'whole tables'}"
-        f", {batch:,} a batch": (
-            adbc,
-            {"batch": batch, "span": span, "threads": threads},
-            "pyarrow.compute adbc_driver_sqlite",
-        )
-        for threads, span, batch in [
-            *((1, None, batch) for batch in (1024, 16_384, 65_536, 262_144)),
-            *((2, None, batch) for batch in (1024, 16_384, 65_536, 262_144)),
-            *((2, batch, batch) for batch in (16_384, 32_768, 65_536, 262_144)),
-        ]
-    },
+@dataclass(frozen=True)
+class Reader:
+    read: Callable[..., None]
+    options: dict[str, Any] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
+
+
+ARROW = ("pyarrow.compute", "adbc_driver_sqlite")
+READERS = {
+    "tool": Reader(product, libraries=ARROW),
+    "sqlite3": Reader(sqlite3_rows),
+    "sqlite3, 1,000 rows": Reader(sqlite3_rows, {"batch": 1000}),
+    "sqlite3, 65,536 rows": Reader(sqlite3_rows, {"batch": 65_536}),
+    "sqlite3, flat": Reader(sqlite3_flat),
+    "sqlite3, struct": Reader(sqlite3_struct),
+    "sqlite3, text": Reader(sqlite3_text),
+    "apsw, flat": Reader(apsw_flat, libraries=("apsw",)),
+    "duckdb": Reader(duckdb_scan, libraries=("duckdb",)),
 }
+for threads, batch in itertools.product((1, 2), (1024, 65_536)):
+    options = {"batch": batch, "span": None, "threads": threads}
+    READERS[f"adbc, {threads} at once, whole tables, batches of {batch:,}"] = Reader(adbc, options, ARROW)
+for span in (8192, 32_768, 131_072):
+    options = {"batch": span, "span": span, "threads": 2}
+    READERS[f"adbc, 2 at once, parts of {span:,}"] = Reader(adbc, options, ARROW)
 
 
 def measure(reader: str, report: Path) -> None:
     """Runs one reader in this process, and prints what it took as JSON."""
-    read, options, libraries = READERS[reader]
-    unit = yardstick(report)
+    chosen = READERS[reader]
+    unit = yardstick(report, repeats=1)
     start = time.perf_counter()
-    for library in libraries.split():
+    for library in chosen.libraries:
         importlib.import_module(library)
     imported = time.perf_counter()
-    read(report, **options)
+    chosen.read(report, **chosen.options)
     done = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"unit": unit, "start": imported - start, "read": done - imported, "peak": peak}))
 
 
-def compare(report: Path, readers: Sequence[str]) -> None:
-    print("read / yardstick   start + read, s   peak, MB   reader")
-    for reader in readers:
-        runs = []
-        for _ in range(RUNS):
-            command = [sys.executable, __file__, str(report), "--measure", reader]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                print(f"{'-':>16} {'-':>17} {'-':>10}   {reader}: {done.stderr.strip().splitlines()[-1]}")
-                break
-            runs.append(json.loads(done.stdout))
+def compare(report: Path, readers: Sequence[str], runs: int) -> None:
+    taken: dict[str, list[dict[str, float]]] = {reader: [] for reader in readers}
+    for _, reader in itertools.product(range(runs), readers):
+        command = [sys.executable, __file__, str(report), "--measure", reader]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{reader}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         else:
-            ratio = statistics.median(run["read"] / run["unit"] for run in runs)
-            start, read, peak = (statistics.median(run[key] for run in runs) for key in ("start", "read", "peak"))
-            print(f"{ratio:16.2f} {start:9.2f} + {read:5.2f} {peak:10.0f}   {reader}", flush=True)
+            taken[reader].append(json.loads(done.stdout))
+    unit = min(run["unit"] for run in itertools.chain.from_iterable(taken.values()))
+    print(f"yardstick {unit:.3f} s", "", "| reader | read / yardstick | start, s | read, s | peak, MB |", sep="\n")
+    print("| --- | --- | --- | --- | --- |")
+    for reader, times in taken.items():
+        if times:
+            start, read, peak = (min(run[key] for run in times) for key in ("start", "read", "peak"))
+            print(f"| {reader} | {read / unit:.2f} | {start:.2f} | {read:.2f} | {peak:.0f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path, metavar="REPORT")
     parser.add_argument("readers", nargs="*", metavar="READER", help=f"of: {'; '.join(READERS)}")
+    parser.add_argument("--runs", type=int, default=5, help="how often each reader runs (5)")
     parser.add_argument("--measure", metavar="READER", help="run one reader in this process")
     arguments = parser.parse_args()
     if arguments.measure:
         measure(arguments.measure, arguments.report)
     else:
-        compare(arguments.report, arguments.readers or list(READERS))
+        compare(arguments.report, arguments.readers or list(READERS), arguments.runs)
 
 
 if __name__ == "__main__":

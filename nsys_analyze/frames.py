@@ -109,7 +109,7 @@ def launches(report: Report) -> pd.DataFrame:
         first_of_function: Whether it is the first launch of its kernel function or graph.
         range: Row of the innermost range it belongs to, -1 for none; how: how that is known (categorical).
     """
-    trace, assignment = report.trace, report.assignment
+    trace, assignment = report.trace, report.launched.assignment
     table = trace.launches
     return pd.DataFrame(
         {
@@ -142,7 +142,7 @@ def gpu_ops(report: Report) -> pd.DataFrame:
         launch: Row of its launch, -1 for none; range: row of its innermost range, -1 for none.
         how: How it was attributed, or why not (categorical).
     """
-    trace, assignment = report.trace, report.assignment
+    trace, assignment = report.trace, report.launched.assignment
     ops = trace.ops
     return pd.DataFrame(
         {

@@ -10,16 +10,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nsys_analyze.attribution import Assignment, Membership, Moments, Nesting, assign, membership, nest
+from nsys_analyze.attribution import Attribution, Moments, Nesting, attribute, nest
 from nsys_analyze.errors import UsageError
 from nsys_analyze.ingest.events import read_events
 from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.locate import located
 from nsys_analyze.ingest.metadata import Metadata, read_metadata
-from nsys_analyze.instances import Instances, Paths, build_instances, find_paths
+from nsys_analyze.instances import Instances, Paths, build_instances
 from nsys_analyze.metrics.analysis import analyse
 from nsys_analyze.metrics.results import Analysis, Settings
 from nsys_analyze.model.build import build_trace
+from nsys_analyze.model.compile_rules import CompileRule, with_user_rules
+from nsys_analyze.model.evidence import Evidence, find_evidence
 from nsys_analyze.model.folding import compile_patterns
 from nsys_analyze.model.ranges import RangeOptions
 from nsys_analyze.model.tables import Trace
@@ -27,17 +29,18 @@ from nsys_analyze.model.tables import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-Attribution = Literal["process", "thread"]
+Rule = Literal["process", "thread"]
 By = Literal["path", "name"]
 
 
 def open_report(
     path: str | os.PathLike[str],
     *,
-    attribution: Attribution = "process",
+    attribution: Rule = "process",
     fold: bool = True,
     fold_patterns: Sequence[str] = (),
     domains: Iterable[str] | None = None,
+    compile_rules: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Reads a report; the file is opened read-only, and closed again before this returns.
 
@@ -48,10 +51,11 @@ def open_report(
         fold: Whether names that only count (``step 1``, ``step 2``) are one stage.
         fold_patterns: Regular expressions whose matches are removed from names as well.
         domains: NVTX domains to keep; None keeps all. "default" is the domain without a name.
+        compile_rules: A TOML file of rules, tried before the packaged ones, that tell compilers' ranges by their names.
 
     Raises:
         ReportError: The file is missing, unreadable or not an Nsight Systems export.
-        UsageError: An unknown attribution or domain, or a bad pattern.
+        UsageError: An unknown attribution or domain, a bad pattern, or bad rules.
     """
     if attribution not in ("process", "thread"):
         raise UsageError(f"attribution {attribution!r}: it is 'process' or 'thread'")
@@ -60,6 +64,7 @@ def open_report(
         fold=fold,
         patterns=compile_patterns(fold_patterns),
     )
+    rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
     with located(path) as sqlite, open_export(sqlite) as export:
         events, metadata = read_events(export), read_metadata(export)
     trace = build_trace(events, options)
@@ -67,8 +72,9 @@ def open_report(
         attribution=attribution,
         folding=_folding(fold, fold_patterns),
         domain=None if options.domains is None else list(options.domains),
+        compile_rules=None if compile_rules is None else Path(compile_rules).name,
     )
-    return Report(Path(path), trace, metadata, settings)
+    return Report(Path(path), trace, metadata, settings, rules)
 
 
 def _folding(fold: bool, patterns: Sequence[str]) -> str:
@@ -84,40 +90,42 @@ class Report:
         trace: All tables, as arrays.
         metadata: What the report says of itself.
         settings: How the numbers are made.
+        rules: Which names of ranges tell of compiling.
     """
 
     path: Path
     trace: Trace
     metadata: Metadata
     settings: Settings
+    rules: tuple[CompileRule, ...]
 
     @cached_property
     def nesting(self) -> Nesting:
         """Parents of the ranges, on their own threads and across threads."""
         return nest(self.trace.ranges, self.trace.threads, self.settings.attribution)
 
-    @property
-    def moments(self) -> Moments:
-        """The launches as what is attributed."""
-        return Moments(self.trace.launches.thread, self.trace.launches.start)
+    @cached_property
+    def launched(self) -> Attribution:
+        """Where the launches belong."""
+        launches = self.trace.launches
+        return self._attribute(Moments(launches.thread, launches.start))
 
     @cached_property
-    def assignment(self) -> Assignment:
-        """The home of every launch."""
-        trace = self.trace
-        return assign(self.moments, trace.ranges, self.nesting, trace.threads, self.settings.attribution)
+    def evidence(self) -> Evidence:
+        """Evidence of compiling and loading."""
+        return find_evidence(self.trace, self.rules)
 
     @cached_property
-    def membership(self) -> Membership:
-        """The launches of every range."""
-        trace = self.trace
-        return membership(self.moments, self.assignment, trace.ranges, self.nesting, trace.threads)
+    def compiled(self) -> Attribution:
+        """Where the evidence of compiling belongs."""
+        return self._attribute(Moments(self.evidence.thread, self.evidence.start))
+
+    def _attribute(self, moments: Moments) -> Attribution:
+        return attribute(moments, self.trace, self.nesting, self.settings.attribution)
 
     @cached_property
     def _instances_and_paths(self) -> tuple[Instances, Paths]:
-        parent = self.nesting.parent_across_threads
-        path, paths = find_paths(self.trace.ranges, self.trace.threads, parent)
-        return build_instances(self.trace, self.assignment, self.membership, path, parent), paths
+        return build_instances(self.trace, self.nesting, self.launched, self.evidence, self.compiled)
 
     @property
     def instances(self) -> Instances:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,6 +93,30 @@ def test_kernels_of_an_unknown_process_are_not_guessed(analyse):
     analysis = analyse(builder)
     assert [s.gpu_ops for s in analysis.stages] == [0, 0]
     assert analysis.coverage.no_launch_row == 1
+
+
+@pytest.mark.parametrize("ids", [(1, 2, 3), (7, 4_000_000_000, 5_000), (-5, 0, 9)])
+def test_correlation_ids_may_be_dense_or_sparse_or_missing(builder, thread, analyse, ids):
+    thread.push_pop("step", 0, 100)
+    for number, correlation in enumerate(ids):
+        call = thread.call("cudaLaunchKernel_v7000", 10 * number, 10 * number + 5, correlation=correlation)
+        call.kernel("gemm", 50, 51 + number)
+    known = [number for number, correlation in enumerate(ids) if correlation > 0]
+    step = by_path(analyse(builder))["step"]
+    assert (step.launches, step.kernel_ns) == (len(known), sum(1 + number for number in known))
+
+
+def test_unknown_tables_and_columns_are_ignored(tmp_path):
+    builder = ExportBuilder("2.9.1", extra={"NVTX_EVENTS": "name:TEXT", KERNELS: "later"})
+    thread = builder.process(100).thread()
+    thread.push_pop("step", 0, 100, name="not this")
+    launch(thread, 10, 20, 30)
+    path = builder.write(tmp_path / "report.sqlite")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE SOMETHING_NEW (start INTEGER)")
+        connection.execute("CREATE INDEX somebody_elses ON NVTX_EVENTS (start)")
+        connection.commit()
+    assert [(s.path, s.kernels) for s in open_report(path).analysis().stages] == [(["step"], 1)]
 
 
 # --- NVTX
@@ -232,6 +258,14 @@ def test_a_graph_by_node_is_one_launch_of_many_operations(builder, thread, analy
     assert (step.gpu_ops, step.kernels, step.launches, step.kernel_launches) == (8, 6, 2, 2)
     assert (step.launch_call_ns.count, step.launch_call_ns.median, step.launch_call_ns.first_total) == (1, 6, 40)
     assert step.queue_delay_ns.median == (10 + 44) / 2
+
+
+@pytest.mark.parametrize("node", [None, 0])
+def test_kernels_outside_of_graphs_have_no_graph_node_or_0(builder, thread, analyse, node):
+    thread.push_pop("step", 0, 1000)
+    for at, name in ((10, "gemm"), (20, "relu")):
+        thread.call("cudaLaunchKernel_v7000", at, at + 5).kernel(name, at + 6, at + 9, graph_node=node)
+    assert by_path(analyse(builder))["step"].launch_call_ns.first_count == 2  # of two functions, not of one graph
 
 
 def test_a_graph_traced_whole_is_one_operation_and_no_kernel(builder, thread, analyse):

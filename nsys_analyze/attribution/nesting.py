@@ -57,7 +57,7 @@ def nest(ranges: Ranges, threads: Threads, rule: str) -> Nesting:
             thread when it began. "thread": nothing hangs.
     """
     first = np.searchsorted(ranges.thread, np.arange(len(threads.tid) + 1))
-    parent = _nearest_container(ranges.end, ranges.thread)
+    parent = nearest_container(ranges.end, ranges.thread)
     nowhere = np.full(len(ranges), NONE, np.int32)
     nesting = Nesting(parent, _roots(parent), nowhere, _crossings(ranges, parent), first)
     return replace(nesting, hung_under=_hung_under(ranges, nesting, threads)) if rule == "process" else nesting
@@ -73,7 +73,8 @@ def _hung_under(ranges: Ranges, nesting: Nesting, threads: Threads) -> Int32:
     return out
 
 
-def _nearest_container(end: Int64, thread: Int32) -> Int32:
+def nearest_container(end: Int64, thread: Int32) -> Int32:
+    """For intervals ordered by (thread, start, longer first): the innermost that contains each wholly, or -1."""
     candidate = np.arange(-1, len(end) - 1, dtype=np.int32)
     if len(end):
         starts_thread = np.append(True, thread[1:] != thread[:-1])
@@ -116,12 +117,16 @@ def innermost(ranges: Ranges, nesting: Nesting, thread: int, instant: Int64) -> 
         thread: The thread asked about.
         instant: Shape (n,), ns.
     """
-    rows = nesting.rows(thread)
-    current = np.searchsorted(ranges.start[rows], instant, side="right").astype(np.int32) - 1
+    return innermost_open(ranges.start, ranges.end, nesting.parent, nesting.rows(thread), instant)
+
+
+def innermost_open(start: Int64, end: Int64, parent: Int32, rows: slice, instant: Int64) -> Int32:
+    """The latest of one thread's intervals, which are ``rows``, that is open at each instant, or -1."""
+    current = np.searchsorted(start[rows], instant, side="right").astype(np.int32) - 1
     current = np.where(current >= 0, current + np.int32(rows.start), NONE)
     active = np.flatnonzero(current >= 0)
     while len(active):
-        active = active[ranges.end[current[active]] <= instant[active]]
-        current[active] = nesting.parent[current[active]]
+        active = active[end[current[active]] <= instant[active]]
+        current[active] = parent[current[active]]
         active = active[current[active] >= 0]
     return current

@@ -39,9 +39,10 @@ _KERNELS = (*_OPERATION, coded("demangledName"), coded("shortName"), Column("gra
 _MEMCPYS = (*_OPERATION, Column("copyKind", np.int16), Column("graphNodeId", missing=0))
 _MEMSETS = (*_OPERATION, Column("graphNodeId", missing=0))
 _GRAPHS = (*_OPERATION, Column("graphId"), Column("graphExecId"))
+_DRIVER_OVERHEAD = (*_TIMES, coded("globalTid"), Column("overheadType", np.int16))
 _OVERHEAD = (*_TIMES, coded("globalTid"), coded("nameId"))
 
-RANGES, CALLS, KERNELS, MEMCPYS, MEMSETS, GRAPHS, OVERHEAD = (
+RANGES, CALLS, KERNELS, MEMCPYS, MEMSETS, GRAPHS, OVERHEAD, DRIVER_OVERHEAD = (
     "NVTX_EVENTS",
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -49,6 +50,7 @@ RANGES, CALLS, KERNELS, MEMCPYS, MEMSETS, GRAPHS, OVERHEAD = (
     "CUPTI_ACTIVITY_KIND_MEMSET",
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     "PROFILER_OVERHEAD",
+    "CUPTI_ACTIVITY_KIND_OVERHEAD",
 )
 
 
@@ -67,6 +69,7 @@ class Events:
     memsets: Rows
     graphs: Rows
     overhead: Rows
+    driver_overhead: Rows
     strings: dict[int, str]
     process_names: dict[int, str]
     gpu_of: dict[tuple[int, int], int]
@@ -80,7 +83,7 @@ class Events:
 def read_events(export: Export) -> Events:
     """Reads every table that the numbers need."""
     nvtx_kinds = ",".join(map(str, (*_RANGE_EVENTS, _DOMAIN_CREATE)))
-    nvtx, calls, kernels, memcpys, memsets, graphs, overhead = export.read(
+    nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead = export.read(
         [
             TableRequest(RANGES, _NVTX, f"eventType IN ({nvtx_kinds})" if export.has(RANGES, "eventType") else None),
             TableRequest(CALLS, _CALLS),
@@ -89,6 +92,7 @@ def read_events(export: Export) -> Events:
             TableRequest(MEMSETS, _MEMSETS),
             TableRequest(GRAPHS, _GRAPHS),
             TableRequest(OVERHEAD, _OVERHEAD),
+            TableRequest(DRIVER_OVERHEAD, _DRIVER_OVERHEAD),
         ]
     )
     used = (
@@ -106,6 +110,7 @@ def read_events(export: Export) -> Events:
         memsets=memsets,
         graphs=graphs,
         overhead=overhead,
+        driver_overhead=driver_overhead,
         strings=export.strings(np.concatenate(used)),
         process_names={row[0]: row[1] for row in export.rows("PROCESSES", "globalPid", "name") if row[1]},
         gpu_of={(row[0], row[1]): row[2] for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")},

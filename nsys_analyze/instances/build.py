@@ -6,11 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.arrays import AnyInt, Int32, Int64, prefix_sum, reduce_slices
-from nsys_analyze.attribution import Assignment, Membership
+from nsys_analyze.attribution import Assignment, Attribution, Membership, Nesting
 from nsys_analyze.instances.gpu import busy_and_active, device_work
+from nsys_analyze.instances.host import host_parts
+from nsys_analyze.instances.paths import Paths, find_paths
 from nsys_analyze.instances.startup import startup_gaps
 from nsys_analyze.instances.table import Instances
 from nsys_analyze.instances.windows import gpu_windows
+from nsys_analyze.model.evidence import Evidence
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
 
@@ -18,16 +21,21 @@ _LATEST = np.iinfo(np.int64).max
 _EARLIEST = np.iinfo(np.int64).min
 
 
-def build_instances(trace: Trace, assignment: Assignment, members: Membership, path: Int32, parent: Int32) -> Instances:
-    """Computes every instance's numbers.
+def build_instances(
+    trace: Trace, nesting: Nesting, launched: Attribution, evidence: Evidence, compiled: Attribution
+) -> tuple[Instances, Paths]:
+    """Computes every instance's numbers, and the paths that instances name.
 
     Args:
         trace: The report.
-        assignment: The home of every launch.
-        members: The launches of every range.
-        path: The path of every range.
-        parent: The parent of every range, across threads.
+        nesting: The forest of its ranges.
+        launched: Where the launches belong.
+        evidence: Evidence of compiling.
+        compiled: Where the evidence belongs.
     """
+    parent = nesting.parent_across_threads
+    path, paths = find_paths(trace.ranges, trace.threads, parent)
+    members = launched.members
     launches = trace.launches
     gpu_ops = _sum(members, launches.op_count)
     has_gpu = gpu_ops > 0
@@ -40,7 +48,7 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
     busy, active = busy_and_active(trace, members, work)
     device_busy = {device: _busy_time(trace, device) for device in trace.devices}
     completion = np.maximum(trace.ranges.end, last_end)
-    return Instances(
+    instances = Instances(
         path=path,
         parent=parent,
         completion=completion,
@@ -52,13 +60,15 @@ def build_instances(trace: Trace, assignment: Assignment, members: Membership, p
         kernel_ns=_sum(members, launches.kernel_ns),
         busy_ns=busy,
         active_ns=active,
-        self_gpu_ops=_self_sum(trace, assignment, launches.op_count),
-        self_kernels=_self_sum(trace, assignment, launches.kernel_count),
-        self_kernel_ns=_self_sum(trace, assignment, launches.kernel_ns),
+        self_gpu_ops=_self_sum(trace, launched.assignment, launches.op_count),
+        self_kernels=_self_sum(trace, launched.assignment, launches.kernel_count),
+        self_kernel_ns=_self_sum(trace, launched.assignment, launches.kernel_ns),
+        host=host_parts(trace, evidence, nesting, [launched, compiled]),
         gap=startup_gaps(trace, rows, trace.ops.order[first_rank], by_start[earliest], device_busy),
         windows=gpu_windows(work, device_busy, trace.ranges.start, completion),
         has_gpu=has_gpu,
     )
+    return instances, paths
 
 
 def _busy_time(trace: Trace, device: int) -> BusyTime:

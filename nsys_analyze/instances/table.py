@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsys_analyze.arrays import Bool, Int32, Int64
+from nsys_analyze.instances.host import HostParts
 from nsys_analyze.instances.windows import GpuWindows
 
 
@@ -51,6 +52,7 @@ class Instances:
     self_kernel_ns: Int64
     gap: StartupGaps
     windows: GpuWindows
+    host: HostParts
     has_gpu: Bool
 
     def __len__(self) -> int:

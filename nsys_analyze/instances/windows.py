@@ -15,9 +15,9 @@ from nsys_analyze.timeline import BusyTime
 class GpuWindows:
     """One row an instance and device that it used, ns.
 
-    ``window = own + other + idle_startup + idle_between + idle_tail``: the union of the instance's own operations, other
-    operations on the same physical GPU while none of its own ran, and nothing at all before its first operation, between
-    them and after its last.
+    ``window = own + other + idle_startup + idle_between + idle_tail``: the union of the instance's operations, other
+    operations on the same physical GPU while none of its own ran, and nothing at all before its first operation,
+    between them and after its last.
     """
 
     instance: Int64

@@ -24,11 +24,11 @@ def analyse(report: Report, by: str, with_instances: bool, sha256: str | None) -
         with_instances: Whether to list every instance.
         sha256: The file's digest, if it was taken.
     """
-    trace, instances, paths = report.trace, report.instances, report.paths
-    grouping = (by_path if by == "path" else by_name)(instances, paths, trace.ranges)
-    table = StageTable(trace, instances, paths, report.membership, grouping)
+    trace = report.trace
+    grouping = (by_path if by == "path" else by_name)(report.instances, report.paths, trace.ranges)
+    table = StageTable(report, grouping)
     stages = table.rows()
-    how = how_attributed(trace, report.assignment)
+    how = how_attributed(trace, report.launched.assignment)
     keys = [table.key(row) for row in range(len(grouping))]
     range_keys = [keys[group] for group in grouping.group.tolist()]
     ran = programs(trace)

@@ -30,7 +30,7 @@ def pace(instances: Instances, ranges: Ranges, group: AnyInt, groups: int) -> Pa
     rows = np.flatnonzero(ranges.finished)
     parent = instances.parent[rows].astype(np.int64)
     owner = np.where(parent >= 0, parent, -1 - ranges.thread[rows].astype(np.int64))
-    order = np.lexsort((ranges.start[rows], owner, group[rows]))
+    order = np.lexsort((ranges.row[rows], -ranges.end[rows], ranges.start[rows], owner, group[rows]))
     rows, owner = rows[order], owner[order]
     row_group = group[rows].astype(np.int64)
     opens: Bool = np.append(True, (row_group[1:] != row_group[:-1]) | (owner[1:] != owner[:-1]))[: len(rows)]

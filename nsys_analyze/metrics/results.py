@@ -98,6 +98,56 @@ class SelfCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompileTime:
+    """Evidence of compiling and loading in a stage.
+
+    ``total`` unites it over all threads; ``threads_total`` adds threads up, as do ``phases`` and ``tools``, in which
+    the innermost evidence counts. ``sources`` and ``phases_united`` are unions over threads. ``modules`` counts
+    compiled modules.
+    """
+
+    total: int
+    threads_total: int
+    modules: int
+    sources: dict[str, int]
+    phases: dict[str, int]
+    phases_united: dict[str, int]
+    tools: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTime:
+    """Parts of the instances' wall time, which they add up to; ``code`` is what nothing else explains."""
+
+    profiler: int
+    compile: int
+    launch: int
+    memory: int
+    sync: int
+    graph: int
+    cuda_other: int
+    helpers: int
+    code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuWindow:
+    """How one device spent the instances' windows (start to completion), over the ``instances`` that used it.
+
+    ``window = own + other + idle_startup + idle_between + idle_tail``.
+    """
+
+    device: int
+    instances: int
+    window: int
+    own: int
+    other: int
+    idle_startup: int
+    idle_between: int
+    idle_tail: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """One entry an instance, in order of start. ``gap_ns`` and ``exposed_ns`` are None where nothing ran on a GPU."""
 
@@ -141,8 +191,11 @@ class Stage:
     overhead_per_kernel_ns: float | None
     launch_call_ns: LaunchCalls | None
     queue_delay_ns: QueueDelay | None
+    compile_ns: CompileTime | None = None
     cold_start_ns: float | None
     cold_first_ns: int | None = None
+    host_ns: HostTime | None = None
+    gpu_window_ns: list[GpuWindow] = field(default_factory=list)
     series: Series | None
 
     @property
@@ -324,11 +377,16 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the numbers were made. ``domain`` lists the NVTX domains kept, or is None for all."""
+    """How the numbers were made.
+
+    ``domain`` lists the NVTX domains kept, or is None for all; ``compile_rules`` names a file of rules beside the
+    packaged ones.
+    """
 
     attribution: str
     folding: str
     domain: list[str] | None
+    compile_rules: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

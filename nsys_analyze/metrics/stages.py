@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nsys_analyze.arrays import AnyInt, Bool, Int64
-from nsys_analyze.attribution import Membership
-from nsys_analyze.instances import Instances, Paths
+from nsys_analyze.instances.host import HostParts
+from nsys_analyze.instances.windows import GpuWindows
 from nsys_analyze.metrics.cold import cold_starts
+from nsys_analyze.metrics.compile import compile_times
 from nsys_analyze.metrics.grouping import Grouping, Labels
 from nsys_analyze.metrics.launch_calls import launch_statistics
 from nsys_analyze.metrics.pace import Pace, pace
 from nsys_analyze.metrics.percentiles import Float64, Groups
 from nsys_analyze.metrics.results import (
     Distribution,
+    GpuWindow,
+    HostTime,
     KernelsPerInstance,
     SelfCounts,
     Series,
     Stage,
     StartupGap,
 )
-from nsys_analyze.model.tables import Ranges, Trace
+from nsys_analyze.model.tables import Ranges
+
+if TYPE_CHECKING:
+    from nsys_analyze.report import Report
 
 SERIES_LIMIT = 10_000  # instances a stage may have for its series to be given
 
@@ -30,9 +37,8 @@ SERIES_LIMIT = 10_000  # instances a stage may have for its series to be given
 class StageTable:
     """Numbers of every group of instances, from which a row is read off."""
 
-    def __init__(
-        self, trace: Trace, instances: Instances, paths: Paths, members: Membership, grouping: Grouping
-    ) -> None:
+    def __init__(self, report: Report, grouping: Grouping) -> None:
+        trace, instances, paths = report.trace, report.instances, report.paths
         self._trace, self._instances, self._paths, self._grouping = trace, instances, paths, grouping
         self._labels = Labels(trace.ranges, paths, trace.processes)
         ranges, group, groups = trace.ranges, grouping.group, len(grouping)
@@ -45,10 +51,14 @@ class StageTable:
         self._of_exposed = _Spread(group, instances.gap.exposed, groups, timed, has_gpu)
         self._of_kernels = _Spread(group, instances.kernels, groups)
         self.pace: Pace = pace(instances, ranges, group, groups)
-        self._launches = launch_statistics(trace.launches, members, group, groups)
+        self._launches = launch_statistics(trace.launches, report.launched.members, group, groups)
+        self._compile = compile_times(report.evidence, report.compiled.members, group, groups)
+        self._knows_compile = len(trace.calls) > 0 or len(report.evidence) > 0
+        self._windows = _windows_by_group(instances.windows, group)
         self._cold = self._cold_by_group()
         self._rows = _Slices(group, ranges, groups)
         self._sums = {name: self._sum(getattr(instances, name)) for name in _SUMMED}
+        self._host_sums = {name: self._sum(getattr(instances.host, name)) for name in HostParts.__slots__}
         self._gap_sums = {name: self._sum(getattr(instances.gap, name)) for name in _GAP_PARTS}
 
     def key(self, row: int) -> str:
@@ -110,6 +120,9 @@ class StageTable:
             overhead_per_kernel_ns=overhead * instances / kernels if kernels else None,
             launch_call_ns=self._launches.calls[row],
             queue_delay_ns=self._launches.delays[row],
+            compile_ns=self._compile[row] if self._knows_compile else None,
+            host_ns=HostTime(**{name: int(values[row]) for name, values in self._host_sums.items()}),
+            gpu_window_ns=self._windows.get(row, []),
             cold_start_ns=_number(self._cold[row]),
             series=self._series(row) if instances <= SERIES_LIMIT else None,
         )
@@ -161,6 +174,23 @@ _SUMMED = (
     "self_kernel_ns",
 )
 _GAP_PARTS = ("total", "prelude", "launch", "queue", "exposed", "hidden", "profiler")
+
+
+def _windows_by_group(windows: GpuWindows, group: AnyInt) -> dict[int, list[GpuWindow]]:
+    """The GPU partition of every group, a row a device that it used."""
+    key = np.stack([group[windows.instance], windows.device])
+    unique, number = np.unique(key, axis=1, return_inverse=True)
+    number = number.reshape(-1)
+    parts = ("window", "own", "other", "idle_startup", "idle_between", "idle_tail")
+    sums = {part: np.zeros(unique.shape[1], np.int64) for part in parts}
+    for part, out in sums.items():
+        np.add.at(out, number, getattr(windows, part))
+    count = np.bincount(number, minlength=unique.shape[1])
+    found: dict[int, list[GpuWindow]] = {}
+    for row, (owner, device) in enumerate(unique.T.tolist()):
+        totals = {part: int(values[row]) for part, values in sums.items()}
+        found.setdefault(owner, []).append(GpuWindow(device=device, instances=int(count[row]), **totals))
+    return found
 
 
 class _Spread:

@@ -12,7 +12,7 @@ from nsys_analyze.model.api_calls import build_calls
 from nsys_analyze.model.launches import build_launches
 from nsys_analyze.model.operations import build_ops
 from nsys_analyze.model.ranges import RangeOptions, Strings, build_ranges
-from nsys_analyze.model.tables import Counts, ProfilerOverhead, Threads, Trace
+from nsys_analyze.model.tables import Counts, DriverOverhead, ProfilerOverhead, Threads, Trace
 from nsys_analyze.model.threads import build_threads, recode
 
 
@@ -36,6 +36,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
         ops=ops,
         launches=launches,
         profiler=_profiler(events, threads),
+        driver=_driver(events, threads),
         counts=Counts(
             nvtx_rows=len(events.nvtx),
             calls_doubled=doubled,
@@ -76,4 +77,14 @@ def _profiler(events: Events, threads: Threads) -> ProfilerOverhead:
         thread=recode(rows, "globalTid", threads.global_tid),
         name=codes[rows["nameId"]],
         names=strings.all,
+    )
+
+
+def _driver(events: Events, threads: Threads) -> DriverOverhead:
+    rows = events.driver_overhead
+    return DriverOverhead(
+        start=rows["start"],
+        end=np.maximum(rows["start"], rows["end"]),
+        thread=recode(rows, "globalTid", threads.global_tid),
+        kind=rows["overheadType"],
     )

@@ -13,7 +13,9 @@ from nsys_analyze.errors import UsageError
 
 _COUNTERS = re.compile(r", (?:op_id|seq) = -?\d+")
 _SHAPES = re.compile(r", (?:sizes|input_op_ids) = \[.*?\](?=, \w+ = |$)", re.DOTALL)
-_TRAILING_NUMBER = re.compile(r"(?:[ #=]+|(?<=step)_|(?<=iter)_|(?<=epoch)_|(?<=batch)_|(?<=request)_)[+-]?\d+$")
+_LONGEST = 10_000  # characters; a longer name is somebody's data, and not worth the time to search it
+_SEPARATORS = " #="
+_COUNTED = ("step_", "iter_", "epoch_", "batch_", "request_")
 
 
 def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
@@ -28,13 +30,25 @@ def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
     >>> fold_name("step -1"), fold_name("conv_2")
     ('step', 'conv_2')
     """
+    if len(name) > _LONGEST:
+        return name
     folded = name
     for pattern in patterns:
         folded = pattern.sub("", folded)
     folded = _SHAPES.sub("", folded)
     folded = _COUNTERS.sub("", folded)
-    folded = _TRAILING_NUMBER.sub("", folded)
-    return folded or name
+    return _without_trailing_number(folded) or name
+
+
+def _without_trailing_number(name: str) -> str:
+    stem = name.rstrip("0123456789")
+    if stem == name:
+        return name
+    if stem.endswith(("+", "-")):
+        stem = stem[:-1]
+    if stem.endswith(tuple(_SEPARATORS)):
+        return stem.rstrip(_SEPARATORS)
+    return stem[:-1] if stem.endswith(_COUNTED) else name
 
 
 def compile_patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:

@@ -47,6 +47,7 @@ def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_o
     does_work = is_kernel | (kind == OpKind.GRAPH)
     launches_kernel = _over_launches(np.logical_or, does_work, at)
     least_device = _over_launches(np.minimum, device, at)
+    function = _functions(launches_kernel, ops.function[by_launch], does_work, first_op)
     return Launches(
         call=call,
         start=calls.start[call],
@@ -63,9 +64,8 @@ def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_o
         device=np.where(_over_launches(np.maximum, device, at) == least_device, least_device, NONE),
         launches_kernel=launches_kernel,
         blocking=calls.of_kind(CallKind.BLOCKING_COPY)[call],
-        first_of_function=_first_of_function(
-            calls.start[call], launches_kernel, ops.function[by_launch], does_work, first_op
-        ),
+        function=function,
+        first_of_function=_first_of_function(calls.start[call], function),
     )
 
 
@@ -91,18 +91,26 @@ def _busy(device: Int32, start: Int64, end: Int64, first_op: Int64) -> Int64:
     return busy
 
 
-def _first_of_function(start: Int64, launches_kernel: Bool, function: Int32, does_work: Bool, first_op: Int64) -> Bool:
-    """Which kernel launches are the earliest of what they launch: the function of their first kernel or graph."""
-    first: Bool = np.zeros(len(start), bool)
+def _functions(launches_kernel: Bool, function: Int32, does_work: Bool, first_op: Int64) -> Int32:
+    """What each kernel launch launches, by its first kernel or graph; -1 for other launches."""
+    out = np.full(len(launches_kernel), NONE, np.int32)
     rows = np.flatnonzero(launches_kernel)
     op = first_op[rows]
     if not does_work[op].all():
         works = np.flatnonzero(does_work)
         op = works[np.searchsorted(works, op)]
-    launched, start = function[op], start[rows]
-    earliest = np.full(int(launched.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(earliest, launched, start)
-    candidates = np.flatnonzero(start == earliest[launched])
-    _, chosen = np.unique(launched[candidates], return_index=True)  # one of those that start together
-    first[rows[candidates[chosen]]] = True
+    out[rows] = function[op]
+    return out
+
+
+def _first_of_function(start: Int64, function: Int32) -> Bool:
+    """Which kernel launches are the earliest of what they launch."""
+    first: Bool = np.zeros(len(start), bool)
+    earliest = np.full(
+        int(function.max(initial=-1)) + 2, np.iinfo(np.int64).max
+    )  # the last for what launches no kernel
+    np.minimum.at(earliest, function, start)
+    candidates = np.flatnonzero((start == earliest[function]) & (function >= 0))
+    _, chosen = np.unique(function[candidates], return_index=True)  # one of those that start together
+    first[candidates[chosen]] = True
     return first

@@ -128,7 +128,7 @@ class Launches:
 
     ``ops[first_op[i]:first_op[i + 1]]`` are the rows of launch i's operations, earliest first. ``device`` is the
     device of all of them, or -1 if they are on several. ``busy`` is the union of their intervals, added over devices.
-    ``first_of_function`` marks a launch that is the first of what it launches.
+    ``function`` is what a kernel launch launches, as in GpuOps, else -1; ``first_of_function`` marks the first of each.
     """
 
     call: Int32
@@ -145,6 +145,7 @@ class Launches:
     busy: Int64
     device: Int32
     launches_kernel: Bool
+    function: Int32
     blocking: Bool
     first_of_function: Bool
 
@@ -161,6 +162,16 @@ class ProfilerOverhead:
     thread: Int32
     name: Int32
     names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DriverOverhead:
+    """Time that CUPTI says the driver took; ``kind`` is CUPTI's: 2 compiler, 6 module loading, 7 lazy loading, ..."""
+
+    start: Int64
+    end: Int64
+    thread: Int32
+    kind: npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +196,7 @@ class Trace:
     ops: GpuOps
     launches: Launches
     profiler: ProfilerOverhead
+    driver: DriverOverhead
     counts: Counts
     devices: list[int]
     start: int

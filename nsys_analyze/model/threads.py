@@ -14,7 +14,7 @@ from nsys_analyze.model.tables import Processes, Threads
 
 def build_threads(events: Events) -> tuple[Processes, Threads]:
     """Every process and thread that any row names."""
-    by_thread = (events.nvtx, events.calls, events.overhead)
+    by_thread = (events.nvtx, events.calls, events.overhead, events.driver_overhead)
     by_process = (events.kernels, events.memcpys, events.memsets, events.graphs)
     global_tid = np.unique(np.concatenate([rows.values["globalTid"] for rows in by_thread]))
     named = [ids.global_pid(global_tid), *(rows.values["globalPid"] for rows in by_process)]

@@ -59,6 +59,10 @@ def _queue(stage: Stage) -> float | None:
     return stage.queue_delay_ns.median if stage.queue_delay_ns else None
 
 
+def _compile(stage: Stage) -> float | None:
+    return (stage.compile_ns.total or None) if stage.compile_ns else None
+
+
 def _launch_call(stage: Stage) -> float | None:
     return stage.launch_call_ns.median if stage.launch_call_ns else None
 
@@ -79,6 +83,7 @@ STAGE: dict[str, Measure[Stage]] = {
     "launch-call": Measure(title="launch call", kind=Kind.DURATION, get=_launch_call, drop=9),
     "queue-delay": Measure(title="queue delay", kind=Kind.DURATION, get=_queue, drop=8),
     "first-gap": Measure(title="to first GPU work", kind=Kind.DURATION, get=_first_gap),
+    "compile": Measure(title="compile", kind=Kind.DURATION, get=_compile, drop=3),
     "all-active": Measure(
         title="GPU active", kind=Kind.DURATION, get=lambda s: s.active_ns if s.gpu_ops else None, drop=2
     ),

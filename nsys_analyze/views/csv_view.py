@@ -19,7 +19,8 @@ from nsys_analyze.views.text import path_text, visible
 
 Cell = str | int | float | None
 
-_LEFT_OUT = ("domains", "series")  # lists: JSON has them
+_LEFT_OUT = ("domains", "series", "gpu_window_ns")  # lists: JSON has them
+_COUNTS = ("count", "first_count", "modules")  # among times
 
 
 def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
@@ -54,13 +55,16 @@ def _fields(kind: type) -> Iterator[tuple[str, list[str]]]:
 
 def _inner(annotation: object) -> list[str]:
     options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    return [f.name for option in options if dataclasses.is_dataclass(option) for f in dataclasses.fields(option)]
+    kinds = [option for option in options if dataclasses.is_dataclass(option)]
+    return [
+        name for kind in kinds for name, of in typing.get_type_hints(kind).items() if typing.get_origin(of) is not dict
+    ]
 
 
 def _flat(name: str, part: str) -> str:
     """``startup_gap_ns`` and ``exposed_median`` make ``startup_gap_exposed_median_ns``; counts are no times."""
     stem = name.removesuffix("_ns")
-    timed = stem != name and not part.endswith("count")
+    timed = stem != name and part not in _COUNTS
     return f"{stem}_{part}_ns" if timed else f"{stem}_{part}"
 
 

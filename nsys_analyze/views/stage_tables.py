@@ -12,7 +12,7 @@ from nsys_analyze.views.naming import ancestors, flat_names, identity, parent, t
 from nsys_analyze.views.tables import Entry, Report, largest, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
-_START = ("n", "wall", "first-gap", "all-active", "all-kernels")
+_START = ("n", "wall", "first-gap", "compile", "all-active", "all-kernels")
 _COLD = ("cold-first", "cold-others", "cold")
 _LISTING = (
     *("n", "wall", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed"),
@@ -20,9 +20,21 @@ _LISTING = (
 )
 
 _EXPLAINED = 3  # rows of a report that get a remark of their own
-_NOTABLE = 0.01  # share of a gap from which the profiler's part in it is worth a remark
+_NOTABLE = 0.01  # share of a time from which a part of it is worth a remark
 _MINOR = 0.1  # share of the largest loop's GPU time below which a loop is not worth a row
 _COLDEST = 5  # rows of a report that say how cold their start was
+
+_HOST = {
+    "code": "host code",
+    "compile": "compiling and loading",
+    "profiler": "profiler",
+    "launch": "launches",
+    "memory": "memory calls",
+    "sync": "waiting for the GPU",
+    "graph": "building graphs",
+    "cuda_other": "other CUDA calls",
+    "helpers": "other threads",
+}
 
 _Remark = Callable[[Stage], list[list[str]]]
 
@@ -40,7 +52,7 @@ def loops_and_start(reports: Sequence[Report], top: int, most_loops: int, *, ord
     footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"{_all_of(reports, top)} lists all")
     return [
         _table("Loops", reports, loops, measures, ordered, _gap_remark),
-        _table("Start", reports, starts, _START, ordered, _profiler_remark, footer),
+        _table("Start", reports, starts, _START, ordered, _start_remarks, footer),
         _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
 
@@ -131,6 +143,21 @@ def _gap_remark(stage: Stage) -> list[list[str]]:
     total, prelude, launch, queue = units.split(means.total, [means.prelude, means.launch, means.queue])
     parts = f"mean gap {total} = prelude {prelude} + launch {launch} + queue {queue}"
     return [[parts, f"hidden behind earlier work: {units.duration(means.hidden)}"]]
+
+
+def _start_remarks(stage: Stage) -> list[list[str]]:
+    return [*_host_remark(stage), *_profiler_remark(stage)]
+
+
+def _host_remark(stage: Stage) -> list[list[str]]:
+    """What filled a stage's wall time, the largest part first, unless it was one thing only."""
+    if stage.host_ns is None:
+        return []
+    parts = [(getattr(stage.host_ns, name), text) for name, text in _HOST.items()]
+    notable = sorted((part for part in parts if part[0] > _NOTABLE * stage.wall_ns.total), reverse=True)
+    if len(notable) < 2:
+        return []
+    return [[f"{text} {units.duration(time)}" for time, text in notable]]
 
 
 def _profiler_remark(stage: Stage) -> list[list[str]]:

@@ -1,0 +1,160 @@
+"""Evidence of compiling and loading, from four sources: calls, compilers' ranges, the driver, and first launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
+from nsys_analyze.model.calls import CallPart
+from nsys_analyze.model.compile_rules import CompileRule, Phase, matching_rule
+from nsys_analyze.model.tables import Launches, Trace
+
+DRIVER_TOOL = "CUDA driver"
+_DRIVER_PHASES = {2: Phase.COMPILE, 6: Phase.LOAD, 7: Phase.LOAD}  # CUpti_ActivityOverheadKind
+
+
+class Source(IntEnum):
+    """How compiling is known."""
+
+    API = 0
+    RANGES = 1
+    OVERHEAD = 2
+    FIRST_LAUNCH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Intervals in which a thread compiled or loaded, ordered by (thread, start, longer first).
+
+    ``source`` and ``phase`` hold Source and Phase, ``tool`` indexes ``tools``, and ``module`` marks what stands for one
+    compiled module.
+    """
+
+    thread: Int32
+    start: Int64
+    end: Int64
+    source: npt.NDArray[np.int8]
+    phase: npt.NDArray[np.int8]
+    tool: Int32
+    module: Bool
+    tools: list[str]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Intervals of one source, in any order."""
+
+    source: Source
+    thread: AnyInt
+    start: Int64
+    end: Int64
+    phase: AnyInt
+    tool: AnyInt
+    module: Bool
+
+
+def find_evidence(trace: Trace, rules: Sequence[CompileRule]) -> Evidence:
+    """All evidence of a report.
+
+    Args:
+        trace: The report.
+        rules: Which names of ranges tell of compiling.
+    """
+    tools = [DRIVER_TOOL, *dict.fromkeys(rule.tool for rule in rules)]
+    parts = [_of_calls(trace), _of_ranges(trace, rules, tools), _of_driver(trace), _of_first_launches(trace)]
+    thread, start, end, phase, tool, module = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("thread", "start", "end", "phase", "tool", "module")
+    )
+    source = np.repeat([part.source for part in parts], [len(part.start) for part in parts])
+    order = np.lexsort((source, -end, start, thread))
+    order = order[(end > start)[order] & (thread >= 0)[order]]
+    return Evidence(
+        thread=thread[order].astype(np.int32),
+        start=start[order],
+        end=end[order],
+        source=source[order].astype(np.int8),
+        phase=phase[order].astype(np.int8),
+        tool=tool[order].astype(np.int32),
+        module=module[order],
+        tools=tools,
+    )
+
+
+def _of_calls(trace: Trace) -> _Part:
+    calls = trace.calls
+    rows = np.flatnonzero((calls.parts == CallPart.COMPILE)[calls.name]) if len(calls) else np.zeros(0, np.int64)
+    return _of_cuda(Source.API, calls.thread[rows], calls.start[rows], calls.end[rows], Phase.LOAD)
+
+
+def _of_ranges(trace: Trace, rules: Sequence[CompileRule], tools: list[str]) -> _Part:
+    ranges = trace.ranges
+    rule_of_name = np.array([matching_rule(name, rules) for name in ranges.folded_names], np.int64)
+    rule = rule_of_name[ranges.folded] if len(ranges) else np.zeros(0, np.int64)
+    rows = np.flatnonzero((rule >= 0) & ranges.finished)
+    rule = rule[rows]
+    return _Part(
+        Source.RANGES,
+        ranges.thread[rows],
+        ranges.start[rows],
+        ranges.end[rows],
+        np.array([found.phase for found in rules], np.int64)[rule],
+        np.array([tools.index(found.tool) for found in rules], np.int64)[rule],
+        np.array([found.module for found in rules], bool)[rule],
+    )
+
+
+def _of_driver(trace: Trace) -> _Part:
+    driver = trace.driver
+    rows = np.flatnonzero(np.isin(driver.kind, list(_DRIVER_PHASES)))
+    part = _of_cuda(Source.OVERHEAD, driver.thread[rows], driver.start[rows], driver.end[rows], Phase.LOAD)
+    part.phase[driver.kind[rows] == 2] = Phase.COMPILE
+    return part
+
+
+def _of_first_launches(trace: Trace) -> _Part:
+    """What first launches took beyond the median of the same function's others, else of all launches of the process."""
+    launches = trace.launches
+    rows = np.flatnonzero(launches.first_of_function)
+    usual = _usual_duration(launches, rows, trace.threads.process[launches.thread])
+    start = launches.start[rows]
+    extra = np.where(np.isnan(usual), 0, launches.end[rows] - start - np.nan_to_num(usual)).astype(np.int64)
+    return _of_cuda(Source.FIRST_LAUNCH, launches.thread[rows], start, start + extra, Phase.LOAD)
+
+
+def _usual_duration(launches: Launches, first: Int64, process: Int32) -> npt.NDArray[np.float64]:
+    """Median duration of the other launches of each first launch's function, else of its process; NaN for none."""
+    later = (launches.function >= 0) & ~launches.first_of_function
+    duration = launches.end - launches.start
+    order = np.argsort(launches.function[first])
+    of_function = _medians(launches.function[later], duration[later], launches.function[first[order]])
+    usual = np.empty(len(first))
+    usual[order] = of_function
+    processes = np.unique(process[first])
+    of_process = _medians(process[later], duration[later], processes)
+    return np.where(np.isnan(usual), of_process[np.searchsorted(processes, process[first])], usual)
+
+
+def _medians(group: Int32, values: Int64, wanted: AnyInt) -> npt.NDArray[np.float64]:
+    """Median of the values of each wanted group, which are in order; NaN where it has none."""
+    order = np.lexsort((values, group))
+    group, values = group[order], values[order]
+    low, high = np.searchsorted(group, wanted), np.searchsorted(group, wanted, side="right")
+    out = np.full(len(wanted), np.nan)
+    some = high > low
+    middle = (low + high - 1)[some]
+    out[some] = (values[middle // 2] + values[(middle + 1) // 2]) / 2
+    return out
+
+
+def _of_cuda(source: Source, thread: AnyInt, start: Int64, end: Int64, phase: Phase) -> _Part:
+    zeros = np.zeros(len(start), np.int64)
+    return _Part(source, thread, start, end, np.full(len(start), int(phase)), zeros, np.zeros(len(start), bool))
