@@ -169,7 +169,12 @@ class _Loader:
         return Export(self.ranges(), list(calls.values()), self.operations(calls))
 
     def capture_end(self) -> int:
-        timed = [*self.nvtx, *self.call_rows, *(row for rows in self.operation_rows.values() for row in rows)]
+        timed = [
+            *self.nvtx,
+            *self.call_rows,
+            *self.rows("PROFILER_OVERHEAD"),
+            *(row for rows in self.operation_rows.values() for row in rows),
+        ]
         last = max((row["start"] if row["end"] is None else row["end"] for row in timed), default=0)
         durations: list[int] = [row["duration"] for row in self.rows("ANALYSIS_DETAILS")]
         return max([last, *durations])

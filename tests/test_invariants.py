@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from nsys_analyze import Report, open_report
 from tests import strategies
@@ -30,12 +30,13 @@ SAMPLES = (
 )
 ADDITIVE = ("instances", "gpu_ops", "kernels", "launches", "kernel_launches", "kernel_ns", "busy_ns", "active_ns")
 
-examples = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+examples = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 
 
 def check(report: Report) -> None:
     by_path, by_name = report.analysis("path", instances=True), report.analysis("name", instances=True)
     check_gaps(report, by_path)
+    check_partitions(report, by_path.stages)
     check_times(report)
     check_inclusion(report)
     check_coverage(report, by_path)
@@ -56,6 +57,23 @@ def check_gaps(report: Report, analysis: Analysis) -> None:
         assert (whole is None) == (stage.gpu_ops == 0)
         if whole is not None:
             assert whole.total == whole.prelude + whole.launch + whole.queue == whole.exposed + whole.hidden
+
+
+def check_partitions(report: Report, stages: list[Stage]) -> None:
+    """The host's parts add up to the wall time, a device's to its window; what it waited at first was exposed."""
+    for stage in stages:
+        host = asdict(stage.host_ns)
+        assert sum(host.values()) == stage.wall_ns.total
+        assert min(host.values()) >= 0
+        for window in stage.gpu_window_ns:
+            parts = asdict(window)
+            whole, device, instances = (parts.pop(name) for name in ("window", "device", "instances"))
+            assert device in report.trace.devices
+            assert sum(parts.values()) == whole <= stage.elapsed_ns.total
+            assert min(parts.values()) >= 0
+            assert 0 < instances <= stage.instances_with_gpu
+        if len(report.trace.devices) == 1 and stage.startup_gap_ns is not None:
+            assert [window.idle_startup for window in stage.gpu_window_ns] == [stage.startup_gap_ns.exposed]
 
 
 def check_times(report: Report) -> None:
@@ -171,7 +189,7 @@ def test_generated_ranges_that_nest(tmp_path, export):
         check_roots(report)
 
 
-@examples
+@settings(examples, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # shrinking would take minutes
 @given(export=strategies.exports(), seed=strategies.permutations())
 def test_the_order_of_rows_is_irrelevant(tmp_path, export, seed):
     in_order, shuffled = (

@@ -65,6 +65,11 @@ def test_launches_and_cold_start(step):
     assert step.cold_start_ns == 10 * US
 
 
+def test_what_filled_the_time(example):
+    steady = example.stages[0]
+    assert (steady.host_ns.launch, steady.host_ns.code) == (40 * US, 220 * US)
+
+
 def test_the_page_in_the_document_is_what_comes_out(example):
     loops, start = table_view.render([example], Layout(), columns=100).split("\n\n")[1:3]
     assert f"```text\n{loops}\n\n{start}\n```" in DOCUMENT.read_text(encoding="utf-8")

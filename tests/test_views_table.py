@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nsys_analyze.metrics.results import KernelsPerInstance
+from nsys_analyze.metrics.results import HostTime, KernelsPerInstance
 from nsys_analyze.views import table_view, text
 from nsys_analyze.views.page import Layout
 from tests.view_samples import (
@@ -247,6 +247,13 @@ def test_the_loops_on_a_page_are_those_with_most_gpu_work():
     assert output.count("pass_") == 4
 
 
+def test_what_is_left_out_is_told_where_everything_is_a_loop():
+    report = analysis(stages=[loop(["step"], MS), *(stage(["step", "part", f"{n}"], [US]) for n in range(5))])
+    output = table_view.render([report], Layout(), columns=160)
+    assert "Start" not in output
+    assert "\n5 more stages: --depth 3 lists all\n" in output
+
+
 def test_a_loop_inside_a_loop_shows_with_it():
     report = analysis(
         stages=[
@@ -295,6 +302,16 @@ def test_instances_have_a_row_each():
     assert "steady / step 7 " in output
     assert "10 more instances: --top 0 lists all" in output
     assert "17.001646 s" in output
+
+
+def test_what_filled_a_stage_is_told_with_the_largest_part_first():
+    parts = dict.fromkeys((field.name for field in dataclasses.fields(HostTime)), 0)
+    filled = HostTime(**parts | {"code": 20 * MS, "compile": 75 * MS, "profiler": 4 * MS, "sync": MS // 2})
+    alone = HostTime(**parts | {"code": 100 * MS})
+    stages = [stage(["build"], [100 * MS], host_ns=filled), stage(["import"], [100 * MS], host_ns=alone)]
+    output = table_view.render([analysis(stages=stages)], Layout(), columns=100)
+    assert "\n  filled by compiling and loading 75.0 ms; host code 20.0 ms; profiler 4.00 ms\n" in output
+    assert output.count("filled by") == 1
 
 
 def test_the_profilers_share_of_the_start_is_told():

@@ -19,11 +19,16 @@ _EARLIEST = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, slots=True)
 class DeviceWork:
-    """Instances with operations on one device, in order: ``own`` is the union of these operations, ns."""
+    """Instances with operations on one device, in order.
+
+    ``own`` is the union of these operations, ns, and ``own_inside`` what of it lies after the instance's start: less
+    only where clocks disagree.
+    """
 
     device: int
     rows: Int64
     own: Int64
+    own_inside: Int64
     first_start: Int64
     last_end: Int64
 
@@ -73,18 +78,28 @@ def _on_device(trace: Trace, members: Membership, device: int) -> DeviceWork:
     first = reduce_slices(np.minimum, launched.start[places], low, high, _LATEST)
     last = reduce_slices(np.maximum, launched.end[places], low, high, _EARLIEST)
     some = high > low
+    some[members.listed], first[members.listed], last[members.listed] = False, _LATEST, _EARLIEST
     pairs = launched.there[members.pair_moment]
     np.minimum.at(first, members.pair_range[pairs], launched.start[members.pair_moment[pairs]])
     np.maximum.at(last, members.pair_range[pairs], launched.end[members.pair_moment[pairs]])
-    some[members.listed] = False
     some[members.pair_range[pairs]] = True
     mixed = np.flatnonzero(some & (members.listed | (overlaps[high] > overlaps[low])))
     for rows in _batches(trace, members, mixed):
-        group, op = _operations(trace, members, rows)
-        here = trace.ops.device[op] == device
-        own[rows] = grouped_union(group[here], trace.ops.start[op[here]], trace.ops.end[op[here]], len(rows))
+        own[rows] = _united(trace, members, rows, device, np.full(len(rows), _EARLIEST))
+    inside = own.copy()
+    for rows in _batches(trace, members, np.flatnonzero(some & (first < trace.ranges.start))):
+        inside[rows] = _united(trace, members, rows, device, trace.ranges.start[rows])
     rows = np.flatnonzero(some)
-    return DeviceWork(device, rows, own[rows], first[rows], last[rows])
+    return DeviceWork(device, rows, own[rows], inside[rows], first[rows], last[rows])
+
+
+def _united(trace: Trace, members: Membership, rows: Int64, device: int, not_before: Int64) -> Int64:
+    """Union of each range's operations on a device, as far as they lie after an instant of the range."""
+    group, op = _operations(trace, members, rows)
+    here = trace.ops.device[op] == device
+    group, op = group[here], op[here]
+    start = np.maximum(trace.ops.start[op], not_before[group])
+    return grouped_union(group, start, np.maximum(trace.ops.end[op], start), len(rows))
 
 
 def _launched(trace: Trace, device: int) -> _Launched:

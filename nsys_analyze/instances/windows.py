@@ -50,7 +50,6 @@ def gpu_windows(work: list[DeviceWork], busy: dict[int, BusyTime], start: Int64,
 def _on_device(work: DeviceWork, busy: BusyTime, start: Int64, completion: Int64) -> GpuWindows:
     first, last = np.maximum(work.first_start, start), np.maximum(work.last_end, start)
     until_start, until_first, until_last, until_end = (busy.until(at) for at in (start, first, last, completion))
-    own = np.minimum(work.own, until_last - until_first)  # an operation that started before its range is clamped
     idle_startup = (first - start) - (until_first - until_start)
     idle_tail = (completion - last) - (until_end - until_last)
     window = completion - start
@@ -59,8 +58,8 @@ def _on_device(work: DeviceWork, busy: BusyTime, start: Int64, completion: Int64
         instance=work.rows,
         device=np.full(len(start), work.device, np.int32),
         window=window,
-        own=own,
-        other=any_work - own,
+        own=work.own_inside,
+        other=any_work - work.own_inside,
         idle_startup=idle_startup,
         idle_between=window - any_work - idle_startup - idle_tail,
         idle_tail=idle_tail,

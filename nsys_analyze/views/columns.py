@@ -8,26 +8,23 @@ from typing import Generic, TypeVar
 
 from nsys_analyze.metrics.results import Instance, Program, Stage
 from nsys_analyze.views import units
-from nsys_analyze.views.document import Column, Kind
+from nsys_analyze.views.document import Column
 from nsys_analyze.views.units import Number
 
 T = TypeVar("T")
 
-_WRITERS: dict[Kind, Callable[[Sequence[float | None]], list[Number | None]]] = {
-    Kind.COUNT: units.counts,
-    Kind.DURATION: units.durations,
-    Kind.MICROSECONDS: units.microseconds,
-    Kind.INSTANT: units.instants,
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure(Generic[T]):
-    """A number of a row. Neighbouring measures of one ``scale`` share their unit; ``drop`` is as in Column."""
+    """A number of a row: how it is titled, found and written, a duration unless told otherwise.
+
+    Durations of one ``scale`` share their unit; ``drop`` and ``emphasis`` are as in Column; a ``remark`` follows the
+    number.
+    """
 
     title: str
-    kind: Kind
     get: Callable[[T], float | None]
+    write: Callable[[Sequence[float | None]], list[Number | None]] = units.durations
     drop: int = 0
     scale: str = ""
     emphasis: bool = False
@@ -68,64 +65,56 @@ def _launch_call(stage: Stage) -> float | None:
 
 
 STAGE: dict[str, Measure[Stage]] = {
-    "n": Measure(title="n", kind=Kind.COUNT, get=lambda s: s.instances, drop=6),
-    "wall": Measure(title="wall", kind=Kind.DURATION, get=lambda s: s.wall_ns.total),
-    "pace": Measure(title="pace", kind=Kind.DURATION, get=lambda s: s.pace_ns, scale="each"),
-    "elapsed": Measure(title="elapsed", kind=Kind.DURATION, get=lambda s: s.elapsed_ns.mean, drop=1, scale="each"),
-    "overhead": Measure(
-        title="CPU overhead", kind=Kind.DURATION, get=lambda s: s.cpu_overhead_ns, drop=3, scale="each"
-    ),
-    "active": Measure(title="GPU active", kind=Kind.DURATION, get=lambda s: s.active_mean_ns, drop=7, scale="each"),
-    "kernels": Measure(title="kernels", kind=Kind.COUNT, get=_kernels, drop=2, remark=_kernels_spread),
-    "us-per-kernel": Measure(title="us/kernel", kind=Kind.MICROSECONDS, get=lambda s: s.overhead_per_kernel_ns),
-    "gap": Measure(title="startup gap", kind=Kind.DURATION, get=_gap, drop=4, scale="gap"),
-    "exposed": Measure(title="exposed", kind=Kind.DURATION, get=_exposed, scale="gap", emphasis=True),
-    "launch-call": Measure(title="launch call", kind=Kind.DURATION, get=_launch_call, drop=9),
-    "queue-delay": Measure(title="queue delay", kind=Kind.DURATION, get=_queue, drop=8),
-    "first-gap": Measure(title="to first GPU work", kind=Kind.DURATION, get=_first_gap),
-    "compile": Measure(title="compile", kind=Kind.DURATION, get=_compile, drop=3),
-    "all-active": Measure(
-        title="GPU active", kind=Kind.DURATION, get=lambda s: s.active_ns if s.gpu_ops else None, drop=2
-    ),
-    "all-kernels": Measure(title="kernels", kind=Kind.COUNT, get=lambda s: s.kernels if s.gpu_ops else None, drop=1),
-    "cold-start": Measure(title="cold start", kind=Kind.DURATION, get=lambda s: s.cold_start_ns, drop=9),
-    "cold": Measure(title="extra", kind=Kind.DURATION, get=lambda s: s.cold_start_ns, scale="cold"),
-    "cold-first": Measure(title="first", kind=Kind.DURATION, get=lambda s: s.cold_first_ns, scale="cold"),
-    "cold-others": Measure(
-        title="others, median", kind=Kind.DURATION, get=lambda s: s.cold_others_median_ns, scale="cold"
-    ),
+    "n": Measure(title="n", write=units.counts, get=lambda s: s.instances, drop=6),
+    "wall": Measure(title="wall", get=lambda s: s.wall_ns.total),
+    "pace": Measure(title="pace", get=lambda s: s.pace_ns, scale="each"),
+    "elapsed": Measure(title="elapsed", get=lambda s: s.elapsed_ns.mean, drop=1, scale="each"),
+    "overhead": Measure(title="CPU overhead", get=lambda s: s.cpu_overhead_ns, drop=3, scale="each"),
+    "active": Measure(title="GPU active", get=lambda s: s.active_mean_ns, drop=7, scale="each"),
+    "kernels": Measure(title="kernels", write=units.counts, get=_kernels, drop=2, remark=_kernels_spread),
+    "us-per-kernel": Measure(title="us/kernel", write=units.microseconds, get=lambda s: s.overhead_per_kernel_ns),
+    "gap": Measure(title="startup gap", get=_gap, drop=4, scale="gap"),
+    "exposed": Measure(title="exposed", get=_exposed, scale="gap", emphasis=True),
+    "launch-call": Measure(title="launch call", get=_launch_call, drop=9),
+    "queue-delay": Measure(title="queue delay", get=_queue, drop=8),
+    "first-gap": Measure(title="to first GPU work", get=_first_gap),
+    "compile": Measure(title="compile", get=_compile, drop=3),
+    "all-active": Measure(title="GPU active", get=lambda s: s.active_ns if s.gpu_ops else None, drop=2),
+    "all-kernels": Measure(title="kernels", write=units.counts, get=lambda s: s.kernels if s.gpu_ops else None, drop=1),
+    "cold-start": Measure(title="cold start", get=lambda s: s.cold_start_ns, drop=9),
+    "cold": Measure(title="extra", get=lambda s: s.cold_start_ns, scale="cold"),
+    "cold-first": Measure(title="first", get=lambda s: s.cold_first_ns, scale="cold"),
+    "cold-others": Measure(title="others, median", get=lambda s: s.cold_others_median_ns, scale="cold"),
 }
 
 INSTANCE: dict[str, Measure[Instance]] = {
-    "n": Measure(title="#", kind=Kind.COUNT, get=lambda i: i.index),
-    "start": Measure(title="start", kind=Kind.INSTANT, get=lambda i: i.start_ns, drop=4),
-    "wall": Measure(title="wall", kind=Kind.DURATION, get=lambda i: i.wall_ns, drop=5, scale="each"),
-    "elapsed": Measure(title="elapsed", kind=Kind.DURATION, get=lambda i: i.elapsed_ns, scale="each"),
-    "active": Measure(
-        title="GPU active", kind=Kind.DURATION, get=lambda i: i.active_ns if i.gpu_ops else None, drop=3, scale="each"
-    ),
-    "kernels": Measure(title="kernels", kind=Kind.COUNT, get=lambda i: i.kernels if i.gpu_ops else None, drop=2),
-    "gap": Measure(title="startup gap", kind=Kind.DURATION, get=lambda i: i.startup_gap_ns, drop=1, scale="gap"),
-    "prelude": Measure(title="prelude", kind=Kind.DURATION, get=lambda i: i.prelude_ns, drop=8, scale="gap"),
-    "launch": Measure(title="launch", kind=Kind.DURATION, get=lambda i: i.launch_ns, drop=8, scale="gap"),
-    "queue": Measure(title="queue", kind=Kind.DURATION, get=lambda i: i.queue_ns, drop=8, scale="gap"),
-    "exposed": Measure(title="exposed", kind=Kind.DURATION, get=lambda i: i.exposed_ns, scale="gap", emphasis=True),
+    "n": Measure(title="#", write=units.counts, get=lambda i: i.index),
+    "start": Measure(title="start", write=units.instants, get=lambda i: i.start_ns, drop=4),
+    "wall": Measure(title="wall", get=lambda i: i.wall_ns, drop=5, scale="each"),
+    "elapsed": Measure(title="elapsed", get=lambda i: i.elapsed_ns, scale="each"),
+    "active": Measure(title="GPU active", get=lambda i: i.active_ns if i.gpu_ops else None, drop=3, scale="each"),
+    "kernels": Measure(title="kernels", write=units.counts, get=lambda i: i.kernels if i.gpu_ops else None, drop=2),
+    "gap": Measure(title="startup gap", get=lambda i: i.startup_gap_ns, drop=1, scale="gap"),
+    "prelude": Measure(title="prelude", get=lambda i: i.prelude_ns, drop=8, scale="gap"),
+    "launch": Measure(title="launch", get=lambda i: i.launch_ns, drop=8, scale="gap"),
+    "queue": Measure(title="queue", get=lambda i: i.queue_ns, drop=8, scale="gap"),
+    "exposed": Measure(title="exposed", get=lambda i: i.exposed_ns, scale="gap", emphasis=True),
 }
 
 PROGRAM: dict[str, Measure[Program]] = {
-    "lifetime": Measure(title="lifetime", kind=Kind.DURATION, get=lambda p: p.lifetime_ns),
-    "init": Measure(title="CUDA init at", kind=Kind.DURATION, get=lambda p: p.until_ns(p.cuda_init_ns), drop=3),
-    "call": Measure(title="first call", kind=Kind.DURATION, get=lambda p: p.until_ns(p.first_call_ns), drop=4),
-    "kernel": Measure(title="first kernel", kind=Kind.DURATION, get=lambda p: p.until_ns(p.first_kernel_ns)),
-    "busy": Measure(title="GPU busy", kind=Kind.DURATION, get=lambda p: p.busy_ns),
-    "launches": Measure(title="launches", kind=Kind.COUNT, get=lambda p: p.launches, drop=2),
-    "kernels": Measure(title="kernels", kind=Kind.COUNT, get=lambda p: p.kernels, drop=1),
-    "profiler": Measure(title="profiler", kind=Kind.DURATION, get=lambda p: p.profiler_ns, drop=5),
+    "lifetime": Measure(title="lifetime", get=lambda p: p.lifetime_ns),
+    "init": Measure(title="CUDA init at", get=lambda p: p.until_ns(p.cuda_init_ns), drop=3),
+    "call": Measure(title="first call", get=lambda p: p.until_ns(p.first_call_ns), drop=4),
+    "kernel": Measure(title="first kernel", get=lambda p: p.until_ns(p.first_kernel_ns)),
+    "busy": Measure(title="GPU busy", get=lambda p: p.busy_ns),
+    "launches": Measure(title="launches", write=units.counts, get=lambda p: p.launches, drop=2),
+    "kernels": Measure(title="kernels", write=units.counts, get=lambda p: p.kernels, drop=1),
+    "profiler": Measure(title="profiler", get=lambda p: p.profiler_ns, drop=5),
 }
 
 
 def columns(measures: Sequence[Measure[T]], items: Sequence[T]) -> list[Column]:
-    """Returns the columns of the measures that at least one item has; neighbours of one scale share their unit."""
+    """Returns the columns of the measures that at least one item has."""
     values = {id(measure): [measure.get(item) for item in items] for measure in measures}
     kept = [measure for measure in measures if any(value is not None for value in values[id(measure)])]
     return [
@@ -151,7 +140,7 @@ def _joint(
 def _cells(
     measure: Measure[T], own: list[float | None], joint: list[float | None], items: Sequence[T]
 ) -> list[Number | None]:
-    numbers = _WRITERS[measure.kind]([*own, *joint])[: len(own)]
+    numbers = units.durations(own, joint) if joint else measure.write(own)
     if measure.remark is None:
         return numbers
     remarks = [measure.remark(item) for item in items]

@@ -26,13 +26,13 @@ _COUNTS = ("count", "first_count", "modules")  # among times
 def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
     """Returns a header and a row for each stage, or for each instance; several reports get a column ``report``."""
     kind: type[Stage | Instance] = Instance if instances else Stage
-    several = len(analyses) > 1
+    several, fields = len(analyses) > 1, list(_fields(kind))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*(["report"] if several else []), *header(kind)])
     for analysis, label in zip(analyses, report_labels(analyses), strict=True):
         for item in analysis.instances if instances else analysis.stages:
-            cells = _cells(kind, item)
+            cells = _cells(fields, item)
             writer.writerow([_cell(cell) for cell in ((label, *cells) if several else cells)])
     return text.getvalue()
 
@@ -68,9 +68,9 @@ def _flat(name: str, part: str) -> str:
     return f"{stem}_{part}_ns" if timed else f"{stem}_{part}"
 
 
-def _cells(kind: type, item: Stage | Instance) -> list[object]:
+def _cells(fields: Sequence[tuple[str, list[str]]], item: Stage | Instance) -> list[object]:
     cells: list[object] = []
-    for name, inner in _fields(kind):
+    for name, inner in fields:
         value = getattr(item, name)
         cells += [None if value is None else getattr(value, part) for part in inner] if inner else [value]
     return cells

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from nsys_analyze.views.units import Number
-
-
-class Kind(Enum):
-    """What the numbers of a column are, hence how they are written."""
-
-    COUNT = "count"
-    DURATION = "duration"
-    MICROSECONDS = "microseconds"
-    INSTANT = "instant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import typing
 from collections.abc import Sequence
 
 from nsys_analyze._version import __version__
@@ -39,14 +40,14 @@ def _tool() -> Json:
 
 
 def _plain(value: object) -> Json:
+    if value is None or type(value) in (int, str, bool):  # most are, and a series may hold thousands
+        return typing.cast(Json, value)
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, (bool, str)):
-        return value
     return _number(value)
 
 

@@ -51,7 +51,7 @@ def loops_and_start(reports: Sequence[Report], top: int, most_loops: int, *, ord
     measures = [name for name in _LOOP if parts or name != "elapsed"]
     footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"{_all_of(reports, top)} lists all")
     return [
-        _table("Loops", reports, loops, measures, ordered, _gap_remark),
+        _table("Loops", reports, loops, measures, ordered, _gap_remark, [] if any(starts) else footer),
         _table("Start", reports, starts, _START, ordered, _start_remarks, footer),
         _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
@@ -157,7 +157,8 @@ def _host_remark(stage: Stage) -> list[list[str]]:
     notable = sorted((part for part in parts if part[0] > _NOTABLE * stage.wall_ns.total), reverse=True)
     if len(notable) < 2:
         return []
-    return [[f"{text} {units.duration(time)}" for time, text in notable]]
+    phrases = [f"{text} {units.duration(time)}" for time, text in notable]
+    return [[f"filled by {phrases[0]}", *phrases[1:]]]
 
 
 def _profiler_remark(stage: Stage) -> list[list[str]]:

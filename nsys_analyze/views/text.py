@@ -50,29 +50,35 @@ def shorten(text: str, columns: int) -> str:
 def shorten_apart(texts: Sequence[str], columns: int) -> list[str]:
     """Returns ``texts`` shortened so that those which differ stay different, as far as ``columns`` allow."""
     shortened = [shorten(text, columns) for text in texts]
-    same: dict[str, set[str]] = {}
+    alike: dict[str, set[str]] = {}
     for text, short in zip(texts, shortened, strict=True):
-        same.setdefault(short, set()).add(text)
+        alike.setdefault(short, set()).add(text)
+    common = {short: _common_ends(group) for short, group in alike.items() if len(group) > 1}
     return [
-        short if len(same[short]) == 1 else _around_difference(text, same[short], columns)
+        _around_difference(text, *common[short], columns) if short in common else short
         for text, short in zip(texts, shortened, strict=True)
     ]
 
 
-def _around_difference(text: str, alike: Collection[str], columns: int) -> str:
-    """The text cut twice: its start, what tells it apart from texts like it, its end."""
-    begin = min(_agreement(text, each) for each in alike if each != text)
-    end = min(_agreement(text[begin:][::-1], each[begin:][::-1]) for each in alike if each != text)
-    difference = shorten(text[max(0, begin - 2) : len(text) - end + min(end, 2)], columns // 2)
-    room = columns - width(difference) - 2
-    head, tail = _take(text, room - room // 2), _take(text[::-1], room // 2)[::-1]
-    return f"{head}{ELLIPSIS}{difference}{ELLIPSIS}{tail}"
+def _common_ends(texts: Collection[str]) -> tuple[int, int]:
+    """How many characters all texts begin with alike, and how many of the rest they end with alike."""
+    begin = _agreement(min(texts), max(texts))
+    reversed_rests = [text[begin:][::-1] for text in texts]
+    return begin, _agreement(min(reversed_rests), max(reversed_rests))
 
 
 def _agreement(first: str, second: str) -> int:
     """How many characters two texts begin with alike."""
     places = (place for place, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
     return next(places, min(len(first), len(second)))
+
+
+def _around_difference(text: str, begin: int, end: int, columns: int) -> str:
+    """The text cut twice: its start, what tells it apart from texts like it, its end."""
+    difference = shorten(text[max(0, begin - 2) : len(text) - end + min(end, 2)], columns // 2)
+    room = columns - width(difference) - 2
+    head, tail = _take(text, room - room // 2), _take(text[::-1], room // 2)[::-1]
+    return f"{head}{ELLIPSIS}{difference}{ELLIPSIS}{tail}"
 
 
 def _take(text: str, columns: int) -> str:

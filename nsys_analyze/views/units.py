@@ -22,9 +22,12 @@ class Number:
         return f"{self.whole}{self.fraction} {self.unit}".rstrip()
 
 
-def durations(values: Sequence[float | None]) -> list[Number | None]:
-    """Returns nanoseconds as numbers of one unit where their spread allows it, else each in its own."""
-    scale = _common_scale(values)
+def durations(values: Sequence[float | None], beside: Sequence[float | None] = ()) -> list[Number | None]:
+    """Returns nanoseconds as numbers of one unit where their spread allows it, else each in its own.
+
+    Values that stand ``beside`` them have a say in the unit, so that one column can be compared with the next.
+    """
+    scale = _common_scale([*values, *beside])
     if scale is None:
         return [None if value is None else _alone(value) for value in values]
     factor, unit, decimals = scale
