@@ -1,8 +1,9 @@
 """Compares ways to read a report's API calls and kernels into arrays: readers.py REPORT [READER ...].
 
-Each way runs in a process of its own, and all take turns, several times over; the least of each number is given, times
-also as ratios to the yardstick taken in the same processes. All fill the same arrays. "start" is what importing the
-libraries costs; "peak" is the process's peak memory, interpreter and libraries included.
+Each way runs in a process of its own, and all take turns, several times over; all fill the same arrays. "read" and
+"CPU" are the best time and the median processor time, as ratios to the yardstick's in the same processes; on a machine
+that does other work too, trust the latter. "start" is what importing the libraries costs; "peak" is the process's peak
+memory, interpreter and libraries included. Other numbers are the best of all runs.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import importlib
 import itertools
 import json
 import resource
+import statistics
 import struct
 import subprocess
 import sys
@@ -201,15 +203,18 @@ for span in (8192, 32_768, 131_072):
 def measure(reader: str, report: Path) -> None:
     """Runs one reader in this process, and prints what it took as JSON."""
     chosen = READERS[reader]
+    cpu_before_unit = time.process_time()
     unit = yardstick(report, repeats=1)
+    cpu_unit = time.process_time() - cpu_before_unit
     start = time.perf_counter()
     for library in chosen.libraries:
         importlib.import_module(library)
-    imported = time.perf_counter()
+    imported, cpu_before = time.perf_counter(), time.process_time()
     chosen.read(report, **chosen.options)
-    done = time.perf_counter()
+    done, cpu = time.perf_counter(), time.process_time() - cpu_before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"unit": unit, "start": imported - start, "read": done - imported, "peak": peak}))
+    times = {"unit": unit, "start": imported - start, "read": done - imported, "cpu": cpu / cpu_unit}
+    print(json.dumps(times | {"peak": peak}))
 
 
 def compare(report: Path, readers: Sequence[str], runs: int) -> None:
@@ -222,12 +227,13 @@ def compare(report: Path, readers: Sequence[str], runs: int) -> None:
         else:
             taken[reader].append(json.loads(done.stdout))
     unit = min(run["unit"] for run in itertools.chain.from_iterable(taken.values()))
-    print(f"yardstick {unit:.3f} s", "", "| reader | read / yardstick | start, s | read, s | peak, MB |", sep="\n")
-    print("| --- | --- | --- | --- | --- |")
+    print(f"yardstick {unit:.3f} s", "", "| reader | read | CPU | start, s | read, s | peak, MB |", sep="\n")
+    print("| --- | --- | --- | --- | --- | --- |")
     for reader, times in taken.items():
         if times:
             start, read, peak = (min(run[key] for run in times) for key in ("start", "read", "peak"))
-            print(f"| {reader} | {read / unit:.2f} | {start:.2f} | {read:.2f} | {peak:.0f} |")
+            cpu = statistics.median(run["cpu"] for run in times)
+            print(f"| {reader} | {read / unit:.2f} | {cpu:.2f} | {start:.2f} | {read:.2f} | {peak:.0f} |")
 
 
 def main() -> None:

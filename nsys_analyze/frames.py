@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from nsys_analyze.attribution import How
 from nsys_analyze.metrics.coverage import how_attributed
+from nsys_analyze.metrics.flat import header, rows
+from nsys_analyze.metrics.results import Stage
 from nsys_analyze.model.tables import OpKind
 
 if TYPE_CHECKING:
@@ -17,30 +18,15 @@ if TYPE_CHECKING:
     from nsys_analyze.metrics.results import Analysis
     from nsys_analyze.report import Report
 
-_NOT_IN_A_ROW = ("series",)
-
 
 def stages(analysis: Analysis) -> pd.DataFrame:
-    """One row a stage, as in the JSON contract with nested names joined.
+    """One row a stage, as in the JSON contract with nested names joined; the columns are the same for every report.
 
-    ``startup_gap_ns`` becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on. ``path`` is a tuple of
-    folded names. What the capture cannot say is missing (NaN or None), never 0.
+    ``startup_gap_ns`` becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on; ``path`` and ``domains``
+    are tuples. What the capture cannot say is missing (NaN or None), never 0.
     """
-    return pd.DataFrame([flat(asdict(stage)) for stage in analysis.stages])
-
-
-def flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A stage's nested values by single names; a unit stays at the end: wall_ns.median is ``wall_median_ns``."""
-    out: dict[str, Any] = {}
-    for name, value in row.items():
-        if name in _NOT_IN_A_ROW:
-            continue
-        if isinstance(value, dict):
-            stem, unit = (name[:-3], "_ns") if name.endswith("_ns") else (name, "")
-            out.update({f"{stem}_{part}{unit}": inner for part, inner in value.items()})
-        else:
-            out[name] = tuple(value) if isinstance(value, list) else value
-    return out
+    table = [[tuple(v) if isinstance(v, list) else v for v in values] for values in rows(Stage, analysis.stages)]
+    return pd.DataFrame(table, columns=header(Stage))
 
 
 def ranges(report: Report) -> pd.DataFrame:

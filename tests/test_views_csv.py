@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 
+from nsys_analyze.metrics import flat
 from nsys_analyze.metrics.results import Instance, Stage
 from nsys_analyze.views import csv_view
 from tests.view_samples import HOSTILE, LLAMA, analysis, hostile, instances, llama, two_processes
@@ -36,10 +37,10 @@ def test_a_missing_number_is_an_empty_cell():
 
 def test_names_of_columns_are_flat_unique_and_say_the_unit():
     for kind in (Stage, Instance):
-        header = csv_view.header(kind)
+        header = flat.header(kind)
         assert len(header) == len(set(header))
         assert all(name.isidentifier() and name == name.lower() for name in header)
-    header = csv_view.header(Stage)
+    header = flat.header(Stage)
     for name in (
         "startup_gap_exposed_median_ns",
         "wall_total_ns",

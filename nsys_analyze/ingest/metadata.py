@@ -56,7 +56,7 @@ def read_metadata(export: Export) -> Metadata:
         duration=duration[0] if duration else None,
         gpus=sorted((number, name or "GPU") for number, name in gpus.items()),
         cpu=_readable(_last(system, "CpuDescription")) or _readable(_last(system, "CpuArchitecture")),
-        driver=_readable(_last(system, "NvDriverVersion")),
+        driver=_driver(_last(system, "NvDriverVersion")),
         trace=_trace(capture.get("CAPTURE_EVENT_TYPE", [])),
         graph_mode=mode.lower() if mode else None,
         sampling=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_IP_BACKTRACE_SAMPLES"),
@@ -79,6 +79,14 @@ def _last(settings: dict[str, list[str]], name: str) -> str | None:
 def _readable(value: str | None) -> str | None:
     """A value, unless whoever shared the report blanked it."""
     return None if value is None or not value.strip() or value.startswith("<") else value.strip()
+
+
+def _driver(version: str | None) -> str | None:
+    """The driver's version; exports of 2022 write 530.30.02 as 5303002."""
+    readable = _readable(version)
+    if readable and readable.isdigit() and len(readable) == 7:
+        return f"{readable[:3]}.{readable[3:5]}.{readable[5:]}"
+    return readable
 
 
 def _flag(capture: dict[str, list[str]], name: str) -> bool | None:

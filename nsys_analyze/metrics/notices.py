@@ -168,7 +168,6 @@ def _profiler(trace: Trace, nesting: Nesting, key_of_range: list[str]) -> Iterat
                 code="profiler-init",
                 message=f"the profiler's own CUDA initialisation took {took / 1e6:.0f} ms inside `{name}`",
                 stage=key_of_range[inside],
-                count=1,
                 level="note",
             )
 
@@ -186,6 +185,5 @@ def _first_launches(stages: list[Stage]) -> Iterator[Notice]:
                 message=f"the first launches of {calls.first_count} functions took {extra / 1e6:.3g} ms more in "
                 f"`{stage.name}` than later launches would (lazy loading)",
                 stage=stage.key,
-                count=calls.first_count,
                 level="note",
             )

@@ -55,7 +55,7 @@ class StageTable:
         self._compile = compile_times(report.evidence, report.compiled.members, group, groups)
         self._knows_compile = len(trace.calls) > 0 or len(report.evidence) > 0
         self._windows = _windows_by_group(instances.windows, group)
-        self._cold = self._cold_by_group()
+        self._cold, self._cold_first = self._cold_by_group()
         self._rows = _Slices(group, ranges, groups)
         self._sums = {name: self._sum(getattr(instances, name)) for name in _SUMMED}
         self._host_sums = {name: self._sum(getattr(instances.host, name)) for name in HostParts.__slots__}
@@ -82,12 +82,13 @@ class StageTable:
         np.add.at(out, self._grouping.group, values.astype(np.int64))
         return out
 
-    def _cold_by_group(self) -> Float64:
-        """The cold start, on the row that holds the first instance."""
+    def _cold_by_group(self) -> tuple[Float64, Int64]:
+        """The cold start on the row that holds the first instance of its name, and that instance's elapsed time."""
         first, extra = cold_starts(self._instances, self._paths, self._trace.ranges, self._elapsed)
-        out = np.full(len(self._grouping), np.nan)
-        np.fmax.at(out, self._grouping.group[first], extra)
-        return out
+        cold, elapsed = np.full(len(self._grouping), np.nan), np.zeros(len(self._grouping), np.int64)
+        row = self._grouping.group[first]
+        cold[row], elapsed[row] = extra, self._elapsed[first]
+        return cold, elapsed
 
     def _stage(self, row: int) -> Stage:
         path_row, instances = int(self._grouping.path[row]), self._of_wall.count_all(row)
@@ -124,6 +125,7 @@ class StageTable:
             host_ns=HostTime(**{name: int(values[row]) for name, values in self._host_sums.items()}),
             gpu_window_ns=self._windows.get(row, []),
             cold_start_ns=_number(self._cold[row]),
+            cold_first_ns=int(self._cold_first[row]) if not math.isnan(self._cold[row]) else None,
             series=self._series(row) if instances <= SERIES_LIMIT else None,
         )
 

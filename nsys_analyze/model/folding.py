@@ -18,12 +18,13 @@ _SEPARATORS = " #="
 _COUNTED = ("step_", "iter_", "epoch_", "batch_", "request_")
 
 
-def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
+def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = (), counters: bool = True) -> str:
     """The folded name; a name that would fold to nothing is kept.
 
     Args:
         name: An NVTX range's name.
         patterns: Further expressions whose matches are removed first.
+        counters: Whether what merely counts goes too.
 
     >>> fold_name("aten::mm, op_id = 7, sizes = [[4, 2], [2, 8]]")
     'aten::mm'
@@ -35,6 +36,8 @@ def fold_name(name: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
     folded = name
     for pattern in patterns:
         folded = pattern.sub("", folded)
+    if not counters:
+        return folded or name
     folded = _SHAPES.sub("", folded)
     folded = _COUNTERS.sub("", folded)
     return _without_trailing_number(folded) or name

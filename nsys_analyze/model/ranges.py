@@ -64,7 +64,7 @@ def build_ranges(events: Events, threads: Threads, capture_end: int, options: Ra
     order = np.lexsort((row, -end, start, thread))
     name, names = _names(events, row[order])
     folded = Strings()
-    folded_of_name = folded.codes(fold_name(text, options.patterns) if options.fold else text for text in names)
+    folded_of_name = folded.codes(fold_name(text, options.patterns, options.fold) for text in names)
     ranges = Ranges(
         start=start[order],
         end=end[order],
@@ -130,5 +130,7 @@ def _kept(domain: Int32, names: list[str], wanted: tuple[str, ...] | None) -> np
     unknown = asked - set(names)
     if unknown:
         known = ", ".join(sorted(name or DEFAULT_DOMAIN for name in names)) or "none"
-        raise UsageError(f"--domain {sorted(unknown)[0]}: no such NVTX domain in the report; it has: {known}")
+        raise UsageError(
+            f"--domain {sorted(unknown)[0] or DEFAULT_DOMAIN}: no such NVTX domain in the report; it has: {known}"
+        )
     return np.isin(domain, [code for code, name in enumerate(names) if name in asked])

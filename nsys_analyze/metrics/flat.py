@@ -1,0 +1,54 @@
+"""Results as rows of a table: nested values under single names, the same for every report."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Iterator
+
+from nsys_analyze.metrics.results import Instance, Stage
+
+_LEFT_OUT = ("series", "gpu_window_ns")  # lists of their own; JSON has them
+_COUNTS = ("count", "first_count", "modules")  # among times
+
+
+def header(kind: type[Stage | Instance]) -> list[str]:
+    """Names of the columns of a result type: ``wall_ns.total`` is ``wall_total_ns``, whatever the report holds."""
+    names = []
+    for name, inner in _fields(kind):
+        names += [_flat(name, part) for part in inner] if inner else [name]
+    return names
+
+
+def rows(kind: type[Stage | Instance], items: Iterable[Stage | Instance]) -> Iterator[list[object]]:
+    """The values of the results' columns; None is "this capture cannot say"."""
+    fields = _fields(kind)
+    for item in items:
+        cells: list[object] = []
+        for name, inner in fields:
+            value = getattr(item, name)
+            cells += [None if value is None else getattr(value, part) for part in inner] if inner else [value]
+        yield cells
+
+
+def _fields(kind: type) -> list[tuple[str, list[str]]]:
+    """The fields that have columns, each with the fields inside it."""
+    types_of = typing.get_type_hints(kind)
+    names = [field.name for field in dataclasses.fields(kind) if field.name not in _LEFT_OUT]
+    return [(name, _inner(types_of[name])) for name in names]
+
+
+def _inner(annotation: object) -> list[str]:
+    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    kinds = [option for option in options if dataclasses.is_dataclass(option)]
+    return [
+        name for kind in kinds for name, of in typing.get_type_hints(kind).items() if typing.get_origin(of) is not dict
+    ]
+
+
+def _flat(name: str, part: str) -> str:
+    """``startup_gap_ns`` and ``exposed_median`` make ``startup_gap_exposed_median_ns``; counts are no times."""
+    stem = name.removesuffix("_ns")
+    timed = stem != name and part not in _COUNTS
+    return f"{stem}_{part.removesuffix('_ns')}_ns" if timed or part.endswith("_ns") else f"{stem}_{part}"
