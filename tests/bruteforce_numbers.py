@@ -89,6 +89,11 @@ class Instance:
     def completion(self) -> int:
         return max([self.range.end, *(operation.end for operation in self.operations)])
 
+    def inside(self, operation: Operation) -> Interval:
+        """The operation's interval, as far as it lies after the range's start."""
+        start = max(operation.start, self.range.start)
+        return start, max(operation.end, start)
+
     @property
     def elapsed(self) -> int:
         return self.completion - self.range.start
@@ -162,7 +167,7 @@ class Stages:
         finished = [i for i in instances if i.range.finished]
         kernels = _kernels(operations)
         pace, elapsed = _pace(instances), sum(i.elapsed for i in instances)
-        active = sum(length((o.start, o.end) for o in i.operations) for i in instances)
+        active = sum(length(i.inside(o) for o in i.operations) for i in instances)
         overhead = (Fraction(elapsed, len(instances)) if pace is None else pace) - Fraction(active, len(instances))
         return Stage(
             instances=len(instances),
@@ -247,7 +252,7 @@ def _launches_kernel(call: Call) -> bool:
 
 def _busy(instance: Instance) -> int:
     devices = {o.device for o in instance.operations}
-    return sum(length((o.start, o.end) for o in instance.operations if o.device == device) for device in devices)
+    return sum(length(instance.inside(o) for o in instance.operations if o.device == device) for device in devices)
 
 
 def _queue_delay(call: Call) -> int | None:

@@ -113,7 +113,11 @@ def read_events(export: Export) -> Events:
         driver_overhead=driver_overhead,
         strings=export.strings(np.concatenate(used)),
         process_names={row[0]: row[1] for row in export.rows("PROCESSES", "globalPid", "name") if row[1]},
-        gpu_of={(row[0], row[1]): row[2] for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")},
+        gpu_of={
+            (row[0], row[1]): row[2]
+            for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")
+            if all(isinstance(value, int) for value in row)
+        },
         duration=_first_integer(row[0] for row in export.rows("ANALYSIS_DETAILS", "duration")),
     )
 

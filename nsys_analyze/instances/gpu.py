@@ -21,14 +21,12 @@ _EARLIEST = np.iinfo(np.int64).min
 class DeviceWork:
     """Instances with operations on one device, in order.
 
-    ``own`` is the union of these operations, ns, and ``own_inside`` what of it lies after the instance's start: less
-    only where clocks disagree.
+    ``own`` is the union of these operations, ns, as far as they lie after the instance's start.
     """
 
     device: int
     rows: Int64
     own: Int64
-    own_inside: Int64
     first_start: Int64
     last_end: Int64
 
@@ -47,7 +45,7 @@ def busy_and_active(trace: Trace, members: Membership, work: list[DeviceWork]) -
     active = busy.copy()
     for rows in _batches(trace, members, np.flatnonzero(devices > 1)):
         group, op = _operations(trace, members, rows)
-        active[rows] = grouped_union(group, trace.ops.start[op], trace.ops.end[op], len(rows))
+        active[rows] = _united(trace, group, op, rows)
     return busy, active
 
 
@@ -83,22 +81,19 @@ def _on_device(trace: Trace, members: Membership, device: int) -> DeviceWork:
     np.minimum.at(first, members.pair_range[pairs], launched.start[members.pair_moment[pairs]])
     np.maximum.at(last, members.pair_range[pairs], launched.end[members.pair_moment[pairs]])
     some[members.pair_range[pairs]] = True
-    mixed = np.flatnonzero(some & (members.listed | (overlaps[high] > overlaps[low])))
+    skewed = first < trace.ranges.start
+    mixed = np.flatnonzero(some & (members.listed | skewed | (overlaps[high] > overlaps[low])))
     for rows in _batches(trace, members, mixed):
-        own[rows] = _united(trace, members, rows, device, np.full(len(rows), _EARLIEST))
-    inside = own.copy()
-    for rows in _batches(trace, members, np.flatnonzero(some & (first < trace.ranges.start))):
-        inside[rows] = _united(trace, members, rows, device, trace.ranges.start[rows])
+        group, op = _operations(trace, members, rows)
+        here = trace.ops.device[op] == device
+        own[rows] = _united(trace, group[here], op[here], rows)
     rows = np.flatnonzero(some)
-    return DeviceWork(device, rows, own[rows], inside[rows], first[rows], last[rows])
+    return DeviceWork(device, rows, own[rows], first[rows], last[rows])
 
 
-def _united(trace: Trace, members: Membership, rows: Int64, device: int, not_before: Int64) -> Int64:
-    """Union of each range's operations on a device, as far as they lie after an instant of the range."""
-    group, op = _operations(trace, members, rows)
-    here = trace.ops.device[op] == device
-    group, op = group[here], op[here]
-    start = np.maximum(trace.ops.start[op], not_before[group])
+def _united(trace: Trace, group: Int64, op: AnyInt, rows: Int64) -> Int64:
+    """Union of operations by range (``group`` is a place in rows), as far as they lie after the range's start."""
+    start = np.maximum(trace.ops.start[op], trace.ranges.start[rows][group])
     return grouped_union(group, start, np.maximum(trace.ops.end[op], start), len(rows))
 
 

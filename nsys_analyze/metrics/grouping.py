@@ -33,10 +33,11 @@ def by_path(instances: Instances, paths: Paths, ranges: Ranges) -> Grouping:
     first_start = np.full(len(paths), np.iinfo(np.int64).max)
     np.minimum.at(first_start, instances.path, ranges.start)
     children: dict[int, list[int]] = {}
-    for row in np.lexsort((np.arange(len(paths)), -first_start)).tolist():
+    last_first = np.lexsort((*_name_ranks(ranges, paths), first_start, paths.process))[::-1]
+    for row in last_first.tolist():
         children.setdefault(int(paths.parent[row]), []).append(row)
     order: list[int] = []
-    waiting = sorted(children.get(-1, []), key=lambda row: (-int(paths.process[row]), -first_start[row]))
+    waiting = children.get(-1, [])
     while waiting:
         row = waiting.pop()
         order.append(row)
@@ -51,8 +52,17 @@ def by_name(instances: Instances, paths: Paths, ranges: Ranges) -> Grouping:
     group = number.reshape(-1).astype(np.int32)[instances.path]
     first_start = np.full(len(example), np.iinfo(np.int64).max)
     np.minimum.at(first_start, group, ranges.start)
-    order = np.lexsort((first_start, paths.process[example])).tolist()
-    return Grouping(group, example, order, whole_path=False)
+    order = np.lexsort((*(rank[example] for rank in _name_ranks(ranges, paths)), first_start, paths.process[example]))
+    return Grouping(group, example, order.tolist(), whole_path=False)
+
+
+def _name_ranks(ranges: Ranges, paths: Paths) -> tuple[Int64, Int64]:
+    """What orders rows that start together: the places of their domains and names in alphabetical order."""
+    domains, names = (
+        np.argsort(np.argsort(np.array(strings, dtype=object), kind="stable"))
+        for strings in (ranges.domain_names, ranges.folded_names)
+    )
+    return domains[paths.domain], names[paths.folded]
 
 
 class Labels:

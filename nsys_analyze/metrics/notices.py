@@ -89,8 +89,8 @@ def _unattributed(trace: Trace, how: npt.NDArray[np.int8]) -> Iterator[Notice]:
 
 
 def _lost(trace: Trace) -> Iterator[Notice]:
-    lost = int(lost_launches(trace).sum())
-    if lost and len(trace.ops):
+    lost = int(lost_launches(trace).sum()) - trace.counts.untimed_graphs
+    if lost > 0 and len(trace.ops):
         yield Notice(
             code="launches-without-ops",
             message="launch calls have no GPU operation: the capture ended first, or nsys is older than the driver",
