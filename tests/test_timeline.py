@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsys_analyze import arrays
-from nsys_analyze.metrics.percentiles import Groups
+from nsys_analyze.percentiles import Groups
 from nsys_analyze.timeline import BusyTime, grouped_union, union
 
 HORIZON = 20

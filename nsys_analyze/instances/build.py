@@ -72,7 +72,7 @@ def build_instances(
 
 
 def _busy_time(trace: Trace, device: int) -> BusyTime:
-    there = trace.ops.device == device
+    there = slice(None) if len(trace.devices) == 1 else trace.ops.device == device
     return BusyTime.of(trace.ops.start[there], trace.ops.end[there])
 
 

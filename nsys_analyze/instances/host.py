@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from nsys_analyze.arrays import Bool, Int64, prefix_sum
+from nsys_analyze.arrays import Bool, Int64, order_by, prefix_sum
 from nsys_analyze.attribution import Attribution, Nesting
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.capture import captured_calls
 from nsys_analyze.model.evidence import Evidence
-from nsys_analyze.model.tables import Ranges, Trace
+from nsys_analyze.model.tables import Calls, Ranges, Trace
 from nsys_analyze.timeline import BusyTime
 
 PARTS = ("profiler", "compile", "launch", "memory", "sync", "graph", "cuda_other")  # in order of precedence
@@ -49,66 +51,80 @@ def host_parts(trace: Trace, evidence: Evidence, nesting: Nesting, worked: list[
     """
     ranges = trace.ranges
     columns = {name: np.zeros(len(ranges), np.int64) for name in (*PARTS, "helpers", "code")}
-    threads = _ThreadTimes(trace, evidence)
+    threads = _Threads(trace, evidence)
     for thread in nesting.threads:
         rows = nesting.rows(thread)
         start, end = ranges.start[rows], ranges.end[rows]
-        covered = np.zeros(len(start), np.int64)
-        for name, times in zip(PARTS, threads.cumulative(thread), strict=True):
-            until_here = times.within(start, end)
-            columns[name][rows] = until_here - covered
-            covered = until_here
-        columns["code"][rows] = end - start - covered
+        left = end - start
+        for name, time in threads.parts(thread, start, end):
+            columns[name][rows] = time
+            left -= time
+        columns["code"][rows] = left
     for helped, helpers in _helped(ranges, worked):
-        own = int(ranges.thread[helped[0]])
-        start, end = ranges.start[helped], ranges.end[helped]
-        extra = threads.everything([own, *helpers]).within(start, end) - threads.everything([own]).within(start, end)
+        extra = threads.only_helped(int(ranges.thread[helped[0]]), helpers, ranges.start[helped], ranges.end[helped])
         columns["helpers"][helped] = extra
         columns["code"][helped] -= extra
     return HostParts(**columns)
 
 
-class _ThreadTimes:
+class _Threads:
     """When each thread was in the profiler, compiling, or in a CUDA call."""
 
     def __init__(self, trace: Trace, evidence: Evidence) -> None:
         self._trace, self._evidence = trace, evidence
-        parts = trace.calls.parts[trace.calls.name]
-        parts[captured_calls(trace.calls, trace.end)] = CallPart.GRAPH
-        self._parts = parts
+        self._parts = trace.calls.parts[trace.calls.name]
+        self._parts[captured_calls(trace.calls, trace.end)] = CallPart.GRAPH
         self._everything: dict[int, BusyTime] = {}
 
-    def cumulative(self, thread: int) -> Iterator[BusyTime]:
-        """Unions of the first one, two, ... of PARTS on a thread."""
-        profiler, evidence, calls = self._trace.profiler, self._evidence, self._trace.calls
-        mine = calls.thread == thread
-        sources: list[tuple[Int64, Int64, Bool]] = [
-            (profiler.start, profiler.end, profiler.thread == thread),
-            (evidence.start, evidence.end, evidence.thread == thread),
-            *(
-                (calls.start, calls.end, mine & (self._parts == CallPart[name.upper()]))
-                for name in PARTS
-                if name.upper() in CallPart.__members__ and name != "compile"
-            ),
-        ]
-        so_far = BusyTime.of(*(np.zeros(0, np.int64),) * 2)
-        for start, end, chosen in sources:
-            if chosen.any():
-                so_far = BusyTime.of(
-                    np.concatenate([so_far.start, start[chosen]]), np.concatenate([so_far.end, end[chosen]])
-                )
-            yield so_far
-        self._everything[thread] = so_far
+    def parts(self, thread: int, start: Int64, end: Int64) -> Iterator[tuple[str, Int64]]:
+        """Time of each of PARTS on a thread in each window, none counted twice."""
+        profiler, evidence = self._trace.profiler, self._evidence
+        before = BusyTime.of(profiler.start[profiler.thread == thread], profiler.end[profiler.thread == thread])
+        yield "profiler", before.within(start, end)
+        compiling = BusyTime.of(evidence.start[evidence.thread == thread], evidence.end[evidence.thread == thread])
+        yield "compile", compiling.within(start, end) - compiling.common_with(before).within(start, end)
+        before = before.joined_with(compiling)
+        calls = _CallTimes.of(self._trace.calls, self._parts, thread)
+        for name in PARTS[2:]:
+            chosen = calls.part(CallPart[name.upper()])
+            yield name, chosen.within(start, end) - chosen.common_with(before).within(start, end)
+            if not calls.disjoint:
+                before = BusyTime.of(np.append(before.start, chosen.start), np.append(before.end, chosen.end))
+        self._everything[thread] = calls.all.joined_with(before) if calls.disjoint else before
 
-    def everything(self, threads: list[int]) -> BusyTime:
-        """When any of the threads was in any of PARTS."""
-        for thread in threads:
-            if thread not in self._everything:
-                list(self.cumulative(thread))
-        if len(threads) == 1:
-            return self._everything[threads[0]]
-        times = [self._everything[thread] for thread in threads]
-        return BusyTime.of(np.concatenate([t.start for t in times]), np.concatenate([t.end for t in times]))
+    def only_helped(self, thread: int, helpers: list[int], start: Int64, end: Int64) -> Int64:
+        """Time of each window in which the helpers were in any of PARTS and the thread in none."""
+        times = [self._of(helper) for helper in helpers]
+        helping = times[0]
+        if len(times) > 1:
+            helping = BusyTime.of(np.concatenate([t.start for t in times]), np.concatenate([t.end for t in times]))
+        return helping.within(start, end) - helping.common_with(self._of(thread)).within(start, end)
+
+    def _of(self, thread: int) -> BusyTime:
+        if thread not in self._everything:
+            nothing = np.zeros(0, np.int64)
+            deque(self.parts(thread, nothing, nothing), maxlen=0)
+        return self._everything[thread]
+
+
+@dataclass(frozen=True, slots=True)
+class _CallTimes:
+    """The calls of one thread, in order; ``disjoint`` where none began before the last had ended, as is usual."""
+
+    all: BusyTime
+    kind: npt.NDArray[np.int8]
+    disjoint: bool
+
+    @classmethod
+    def of(cls, calls: Calls, parts: npt.NDArray[np.int8], thread: int) -> _CallTimes:
+        rows = np.flatnonzero((calls.thread == thread) & (parts != CallPart.COMPILE))
+        rows = rows[order_by(calls.start[rows])]
+        start, end = calls.start[rows], calls.end[rows]
+        return cls(BusyTime.of_disjoint(start, end), parts[rows], bool(np.all(start[1:] >= end[:-1])))
+
+    def part(self, part: CallPart) -> BusyTime:
+        chosen = self.kind == part
+        return (BusyTime.of_disjoint if self.disjoint else BusyTime.of)(self.all.start[chosen], self.all.end[chosen])
 
 
 def _helped(ranges: Ranges, worked: list[Attribution]) -> Iterator[tuple[Int64, list[int]]]:

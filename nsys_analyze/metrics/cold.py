@@ -6,8 +6,8 @@ import numpy as np
 
 from nsys_analyze.arrays import Int64
 from nsys_analyze.instances import Instances, Paths
-from nsys_analyze.metrics.percentiles import Float64, Groups
 from nsys_analyze.model.tables import Ranges
+from nsys_analyze.percentiles import Float64, Groups
 
 
 def cold_starts(instances: Instances, paths: Paths, ranges: Ranges, elapsed: Int64) -> tuple[Int64, Float64]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, order_by, prefix_sum
 from nsys_analyze.attribution import Membership
-from nsys_analyze.metrics.percentiles import Groups
 from nsys_analyze.metrics.results import LaunchCalls, QueueDelay
 from nsys_analyze.model.tables import Launches
+from nsys_analyze.percentiles import Groups
 
 _BATCH = 500_000  # launches sorted together; a group with more of its own is sorted alone
 _LONG = 64  # mean length from which slices are copied whole

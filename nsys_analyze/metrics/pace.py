@@ -8,8 +8,8 @@ import numpy as np
 
 from nsys_analyze.arrays import AnyInt, Bool, Int64
 from nsys_analyze.instances import Instances
-from nsys_analyze.metrics.percentiles import Float64
 from nsys_analyze.model.tables import Ranges
+from nsys_analyze.percentiles import Float64
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from nsys_analyze.metrics.compile import compile_times
 from nsys_analyze.metrics.grouping import Grouping, Labels
 from nsys_analyze.metrics.launch_calls import launch_statistics
 from nsys_analyze.metrics.pace import Pace, pace
-from nsys_analyze.metrics.percentiles import Float64, Groups
 from nsys_analyze.metrics.results import (
     Distribution,
     GpuWindow,
@@ -27,6 +26,7 @@ from nsys_analyze.metrics.results import (
     StartupGap,
 )
 from nsys_analyze.model.tables import Ranges
+from nsys_analyze.percentiles import Float64, Groups
 
 if TYPE_CHECKING:
     from nsys_analyze.report import Report

@@ -13,6 +13,7 @@ from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.compile_rules import CompileRule, Phase, matching_rule
 from nsys_analyze.model.tables import Launches, Trace
+from nsys_analyze.percentiles import Groups
 
 DRIVER_TOOL = "CUDA driver"
 _DRIVER_PHASES = {2: Phase.COMPILE, 6: Phase.LOAD, 7: Phase.LOAD}  # CUpti_ActivityOverheadKind
@@ -133,26 +134,13 @@ def _of_first_launches(trace: Trace) -> _Part:
 def _usual_duration(launches: Launches, first: Int64, process: Int32) -> npt.NDArray[np.float64]:
     """Median duration of the other launches of each first launch's function, else of its process; NaN for none."""
     later = (launches.function >= 0) & ~launches.first_of_function
-    duration = launches.end - launches.start
-    order = np.argsort(launches.function[first])
-    of_function = _medians(launches.function[later], duration[later], launches.function[first[order]])
-    usual = np.empty(len(first))
-    usual[order] = of_function
-    processes = np.unique(process[first])
-    of_process = _medians(process[later], duration[later], processes)
-    return np.where(np.isnan(usual), of_process[np.searchsorted(processes, process[first])], usual)
-
-
-def _medians(group: Int32, values: Int64, wanted: AnyInt) -> npt.NDArray[np.float64]:
-    """Median of the values of each wanted group, which are in order; NaN where it has none."""
-    order = np.lexsort((values, group))
-    group, values = group[order], values[order]
-    low, high = np.searchsorted(group, wanted), np.searchsorted(group, wanted, side="right")
-    out = np.full(len(wanted), np.nan)
-    some = high > low
-    middle = (low + high - 1)[some]
-    out[some] = (values[middle // 2] + values[(middle + 1) // 2]) / 2
-    return out
+    duration = (launches.end - launches.start)[later]
+    functions, processes = int(launches.function.max(initial=-1)) + 1, int(process.max(initial=-1)) + 1
+    usual = Groups.of(launches.function[later], duration, functions).percentile(50)[launches.function[first]]
+    if np.isnan(usual).any():
+        of_process = Groups.of(process[later], duration, processes).percentile(50)[process[first]]
+        usual = np.where(np.isnan(usual), of_process, usual)
+    return usual
 
 
 def _of_cuda(source: Source, thread: AnyInt, start: Int64, end: Int64, phase: Phase) -> _Part:
