@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -74,14 +73,11 @@ class _Threads:
         self._trace, self._evidence = trace, evidence
         self._parts = trace.calls.parts[trace.calls.name]
         self._parts[captured_calls(trace.calls, trace.end)] = CallPart.GRAPH
-        self._everything: dict[int, BusyTime] = {}
 
     def parts(self, thread: int, start: Int64, end: Int64) -> Iterator[tuple[str, Int64]]:
         """Time of each of PARTS on a thread in each window, none counted twice."""
-        profiler, evidence = self._trace.profiler, self._evidence
-        before = BusyTime.of(profiler.start[profiler.thread == thread], profiler.end[profiler.thread == thread])
+        before, compiling = self._profiler(thread), self._compiling(thread)
         yield "profiler", before.within(start, end)
-        compiling = BusyTime.of(evidence.start[evidence.thread == thread], evidence.end[evidence.thread == thread])
         yield "compile", compiling.within(start, end) - compiling.common_with(before).within(start, end)
         before = before.joined_with(compiling)
         calls = _CallTimes.of(self._trace.calls, self._parts, thread)
@@ -90,21 +86,27 @@ class _Threads:
             yield name, chosen.within(start, end) - chosen.common_with(before).within(start, end)
             if not calls.disjoint:
                 before = BusyTime.of(np.append(before.start, chosen.start), np.append(before.end, chosen.end))
-        self._everything[thread] = calls.all.joined_with(before) if calls.disjoint else before
 
     def only_helped(self, thread: int, helpers: list[int], start: Int64, end: Int64) -> Int64:
         """Time of each window in which the helpers were in any of PARTS and the thread in none."""
-        times = [self._of(helper) for helper in helpers]
+        times = [self._everything(helper) for helper in helpers]
         helping = times[0]
         if len(times) > 1:
             helping = BusyTime.of(np.concatenate([t.start for t in times]), np.concatenate([t.end for t in times]))
-        return helping.within(start, end) - helping.common_with(self._of(thread)).within(start, end)
+        return helping.within(start, end) - helping.common_with(self._everything(thread)).within(start, end)
 
-    def _of(self, thread: int) -> BusyTime:
-        if thread not in self._everything:
-            nothing = np.zeros(0, np.int64)
-            deque(self.parts(thread, nothing, nothing), maxlen=0)
-        return self._everything[thread]
+    def _everything(self, thread: int) -> BusyTime:
+        calls = _CallTimes.of(self._trace.calls, self._parts, thread)
+        in_calls = calls.all if calls.disjoint else BusyTime.of(calls.all.start, calls.all.end)
+        return in_calls.joined_with(self._profiler(thread).joined_with(self._compiling(thread)))
+
+    def _profiler(self, thread: int) -> BusyTime:
+        mine = self._trace.profiler.thread == thread
+        return BusyTime.of(self._trace.profiler.start[mine], self._trace.profiler.end[mine])
+
+    def _compiling(self, thread: int) -> BusyTime:
+        mine = self._evidence.thread == thread
+        return BusyTime.of(self._evidence.start[mine], self._evidence.end[mine])
 
 
 @dataclass(frozen=True, slots=True)

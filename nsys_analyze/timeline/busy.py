@@ -44,7 +44,9 @@ class BusyTime:
         return self.until(end) - self.until(start)
 
     def common_with(self, other: BusyTime) -> BusyTime:
-        """What both cover. Few overlaps cost little, however many intervals there are."""
+        """What both cover. Where one has few intervals, the number of the other's matters little."""
+        if len(self.start) > len(other.start):
+            return other.common_with(self)
         low = np.searchsorted(other.end, self.start, side="right")
         high = np.searchsorted(other.start, self.end, side="left")
         mine, theirs = expand_slices(low, high)
