@@ -17,8 +17,8 @@ lint: $(READY)  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .bench/large.sqlite  ## time the reading of a large report against SQLite's own sums
-	$(BIN)/python benchmarks/readers.py $< tool
+bench: .bench/large.sqlite  ## time the whole command on a large report against SQLite's own sums
+	$(BIN)/python benchmarks/whole.py .bench/large.sqlite .bench/tenth.sqlite .bench/small.sqlite
 
 docs: $(READY)  ## write the outputs in README.md anew
 	$(BIN)/python -m tests.test_cli_docs
@@ -35,4 +35,5 @@ $(READY): pyproject.toml
 .bench/large.sqlite: $(READY)
 	mkdir -p .bench
 	xz --decompress --stdout sample_reports/vit_train_eager.sqlite.xz > .bench/small.sqlite
+	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 20 .bench/tenth.sqlite
 	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 200 $@

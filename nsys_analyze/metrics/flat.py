@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from nsys_analyze.metrics.results import Instance, Stage
 
-_LEFT_OUT = ("series", "gpu_window_ns")  # lists of their own; JSON has them
+_LEFT_OUT = ("series", "gpu_window_ns", "stalls")  # lists of their own; JSON has them
 _COUNTS = ("count", "first_count", "modules")  # among times
 
 

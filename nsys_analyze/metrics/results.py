@@ -148,6 +148,21 @@ class GpuWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """An instance far above its siblings. ``index`` is its place among the stage's finished instances, by start.
+
+    ``excess_ns`` is its elapsed time less the stage's median; ``filled_ns`` tells which parts of the host partition (or
+    ``gpu_after_end``, GPU work after the range's end) grew beyond their median, largest first.
+    """
+
+    index: int
+    start_ns: int
+    elapsed_ns: int
+    excess_ns: float
+    filled_ns: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """One entry an instance, in order of start. ``gap_ns`` and ``exposed_ns`` are None where nothing ran on a GPU."""
 
@@ -196,6 +211,7 @@ class Stage:
     cold_first_ns: int | None = None
     host_ns: HostTime | None = None
     gpu_window_ns: list[GpuWindow] = field(default_factory=list)
+    stalls: list[Stall] = field(default_factory=list)
     series: Series | None
 
     @property

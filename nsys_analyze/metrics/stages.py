@@ -23,8 +23,10 @@ from nsys_analyze.metrics.results import (
     SelfCounts,
     Series,
     Stage,
+    Stall,
     StartupGap,
 )
+from nsys_analyze.metrics.stalls import late_stalls
 from nsys_analyze.model.tables import Ranges
 from nsys_analyze.percentiles import Float64, Groups
 
@@ -124,6 +126,7 @@ class StageTable:
             compile_ns=self._compile[row] if self._knows_compile else None,
             host_ns=HostTime(**{name: int(values[row]) for name, values in self._host_sums.items()}),
             gpu_window_ns=self._windows.get(row, []),
+            stalls=self._stalls(row),
             cold_start_ns=_number(self._cold[row]),
             cold_first_ns=int(self._cold_first[row]) if not math.isnan(self._cold[row]) else None,
             series=self._series(row) if instances <= SERIES_LIMIT else None,
@@ -147,6 +150,11 @@ class StageTable:
             exposed_median=exposed.median,
             exposed_p95=exposed.p95,
         )
+
+    def _stalls(self, row: int) -> list[Stall]:
+        ranges, rows = self._trace.ranges, self._rows.of(row)
+        finished = rows[ranges.finished[rows]]
+        return late_stalls(finished, self._wall, self._elapsed, ranges.start, self._instances.host)
 
     def _series(self, row: int) -> Series:
         rows = self._rows.of(row)
