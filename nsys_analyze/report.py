@@ -60,9 +60,9 @@ def open_report(
     if attribution not in ("process", "thread"):
         raise UsageError(f"attribution {attribution!r}: it is 'process' or 'thread'")
     options = RangeOptions(
-        domains=None if domains is None else tuple(domains),
+        domains=None if domains is None else _listed(domains),
         fold=fold,
-        patterns=compile_patterns(fold_patterns),
+        patterns=compile_patterns(_listed(fold_patterns)),
     )
     rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
     with located(path) as sqlite, open_export(sqlite) as export:
@@ -70,11 +70,16 @@ def open_report(
     trace = build_trace(events, options)
     settings = Settings(
         attribution=attribution,
-        folding=_folding(fold, fold_patterns),
+        folding=_folding(fold, _listed(fold_patterns)),
         domain=None if options.domains is None else list(options.domains),
         compile_rules=None if compile_rules is None else Path(compile_rules).name,
     )
     return Report(Path(path), trace, metadata, settings, rules)
+
+
+def _listed(strings: Iterable[str]) -> tuple[str, ...]:
+    """Several strings, or the one that somebody gave instead."""
+    return (strings,) if isinstance(strings, str) else tuple(strings)
 
 
 def _folding(fold: bool, patterns: Sequence[str]) -> str:

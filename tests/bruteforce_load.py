@@ -151,6 +151,7 @@ class _Loader:
         ]
         self.call_rows = [row for row in self.rows(CALL_TABLE) if row["globalTid"] is not None]
         self.operation_rows = {kind: self.rows(table) for kind, table in OPERATION_TABLES.items()}
+        self.durations: list[int] = [row["duration"] for row in self.rows("ANALYSIS_DETAILS")]
         self.gpus: dict[tuple[int | None, int], int] = {
             (row["pid"], row["cudaId"]): row["gpuId"]
             for row in self.rows("TARGET_INFO_CUDA_DEVICE")
@@ -176,8 +177,7 @@ class _Loader:
             *(row for rows in self.operation_rows.values() for row in rows),
         ]
         last = max((row["start"] if row["end"] is None else row["end"] for row in timed), default=0)
-        durations: list[int] = [row["duration"] for row in self.rows("ANALYSIS_DETAILS")]
-        return max([last, *durations])
+        return max([last, *self.durations])
 
     def text(self, event: Row) -> str:
         text: str | None = event["text"]
@@ -196,8 +196,8 @@ class _Loader:
     def range(self, row: int, event: Row, domains: dict[tuple[int, int], str], capture_end: int) -> Range:
         process, number = process_of(event["globalTid"]), event["domainId"] or 0
         domain = domains.get((process, number), f"domain {number}") if number else ""
-        finished = event["end"] is not None
-        end = event["end"] if finished else capture_end
+        finished = event["end"] is not None and event["end"] not in self.durations
+        end = capture_end if event["end"] is None else event["end"]
         element = (domain, fold(self.text(event)))
         return Range(row, process, event["globalTid"], event["start"], end, finished, element)
 

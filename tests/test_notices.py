@@ -196,3 +196,17 @@ def test_warnings_come_before_notes(builder, thread, said):
     thread.profiler_overhead(INIT, 100, 900)
     thread.process.orphan_kernel("gemm", 100, 200)
     assert [level for level, *_ in said(builder)] == ["warning", "note"]
+
+
+def test_what_nsys_warned_of(builder, thread, said):
+    for severity, text in ((1, "fine"), (2, "Not all events\nwere collected"), (2, "Not all events\nwere collected")):
+        builder.diagnostic(severity, text)
+    builder.diagnostic(3, "Lost " + "x" * 1000)
+    assert said(builder) == [("warning", "nsys-error", None, 1), ("note", "nsys-warning", None, 2)]
+
+
+def test_ranges_that_nsys_ended_with_the_capture(builder, thread, said):
+    builder.capture(5000)
+    thread.push_pop("tail", 1100, 5000)
+    thread.push_pop("done", 1200, 4999)
+    assert said(builder) == [("warning", "unfinished-ranges", "python3: tail", 1)]

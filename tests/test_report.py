@@ -310,3 +310,39 @@ def test_reports_may_lack_tables(tmp_path, lacking, lazy, schema):
     coverage = report.analysis("name", instances=True).coverage
     assert coverage.gpu_ops == sizes[2]
     assert len(report.stages()) == len(report.analysis().stages)
+
+
+# --- keys
+
+
+def test_no_two_stages_share_a_key(tmp_path):
+    builder = ExportBuilder()
+    thread = builder.process(100).thread()
+    thread.push_pop("a", 0, 100)
+    thread.push_pop("b", 10, 90)
+    thread.push_pop("a / b", 200, 300)
+    thread.push_pop("a@d", 400, 500)
+    thread.push_pop("a", 600, 700, domain="d")
+    thread.push_pop("a\\", 800, 900)
+    keys = [stage.key for stage in open_report(builder.write(tmp_path / "report.sqlite")).analysis().stages]
+    assert keys == [
+        "python3: a",
+        "python3: a / b",
+        r"python3: a \/ b",
+        r"python3: a\@d",
+        "python3: a@d",
+        r"python3: a" + "\\\\",
+    ]
+
+
+def test_processes_that_run_one_program_are_numbered(tmp_path):
+    builder = ExportBuilder()
+    for pid in (300, 100, 200):
+        builder.process(pid, name="worker" if pid == 200 else "python3").thread().push_pop("step", 0, 10)
+    keys = [stage.key for stage in open_report(builder.write(tmp_path / "report.sqlite")).analysis().stages]
+    assert sorted(keys) == ["python3#0: step", "python3#1: step", "worker: step"]
+
+
+def test_one_domain_or_pattern_may_be_given_as_a_string(path):
+    assert set(open_report(path, domains="stages").ranges()["domain"]) == {"stages"}
+    assert open_report(path, fold_patterns="^st").settings.folding == "default, ^st"

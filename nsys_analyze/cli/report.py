@@ -26,6 +26,7 @@ _EPILOG = """\b
 Examples:
   nsys-analyze report.sqlite
   nsys-analyze report.sqlite --stage 'steady/step'
+  nsys-analyze report.sqlite --stage compile --depth 1 --breakdown
   nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
 
@@ -33,6 +34,16 @@ A stage PATTERN names the end of a path, element by element: step and steady/ste
 and what lies below a matched stage comes with it (--depth 1: without). * stands for any characters and ? for one;
 nothing else is special. name@domain asks for an NVTX domain too. A name may hold / itself: every way to split the
 pattern is tried.
+
+Compile rules tell ranges in which a compiler works. Their FILE is TOML, with a table for each rule; the pattern, a
+regular expression, must match a whole range name. Rules of the file go before those that come with the package.
+
+\b
+  [[rule]]
+  tool = "my compiler"
+  phase = "codegen"    # or trace, segment, lower, compile, load, autotune, other
+  pattern = "emit_\\w+"
+  module = true        # may be left out: one match is one compiled module
 
 Exit codes: 0 fine, 2 bad usage or input, 130 interrupted."""
 
@@ -53,6 +64,8 @@ class Request:
     attribution: Literal["process", "thread"]
     fold: tuple[str, ...]
     no_fold: bool
+    compile_rules: str | None
+    breakdown: bool
     debug: bool
 
 
@@ -81,6 +94,10 @@ class Request:
 )
 @click.option("--fold", metavar="REGEX", multiple=True, help="Remove this from range names, too. Repeatable.")
 @click.option("--no-fold", is_flag=True, help="Keep running numbers in range names: `step 1` and `step 2` differ.")
+@click.option(
+    "--compile-rules", metavar="FILE", help="What compilers call their ranges, besides known ones: a TOML file."
+)
+@click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def report(**options: Any) -> None:
     """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
@@ -97,7 +114,7 @@ def run(request: Request) -> None:
         NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
     """
     kind = _format(request)
-    _check(request)
+    _check(request, kind)
     from nsys_analyze.cli.selection import Selection, select
 
     selection = Selection(
@@ -122,18 +139,27 @@ def _format(request: Request) -> str:
     return SUFFIXES[suffix]
 
 
-def _check(request: Request) -> None:
+def _check(request: Request, kind: str) -> None:
     if request.output is not None:
         output.check_target(request.output, request.reports)
     if request.no_fold and request.fold:
         raise UsageError("--fold and --no-fold exclude each other")
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
+    if request.breakdown:
+        _check_breakdown(request, kind)
     for expression in request.fold:
         try:
             re.compile(expression)
         except re.error as error:
             raise UsageError(f"--fold {expression}: not a regular expression: {error}") from error
+
+
+def _check_breakdown(request: Request, kind: str) -> None:
+    if kind not in ("table", "md"):
+        raise UsageError(f"--breakdown is for table and md, not {kind}: JSON has all of its numbers anyway")
+    if request.by == "instance":
+        raise UsageError("--breakdown is of stages: it does not go with --by instance")
 
 
 def _analyse(path: str, request: Request, kind: str) -> Analysis:
@@ -146,6 +172,7 @@ def _analyse(path: str, request: Request, kind: str) -> Analysis:
             fold=not request.no_fold,
             fold_patterns=request.fold,
             domains=request.domain or None,
+            compile_rules=request.compile_rules,
         )
         return report.analysis(
             by="name" if request.by == "name" else "path",
@@ -200,6 +227,7 @@ def _layout(request: Request) -> Any:
         loops=_LOOPS if request.top is None else request.top,
         listing=bool(request.stage or request.depth),
         ordered=request.sort is not None,
+        breakdown=request.breakdown,
     )
 
 

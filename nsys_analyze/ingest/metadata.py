@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nsys_analyze.ingest.export import Export
 
+_WARNING, _ERROR = 2, 3  # of DIAGNOSTIC_EVENT
 _GRAPH_MODE = "CUDA_GRAPH_TRACE_OPTIONS:MODE"
 _TRACE_FLAGS = {  # CAPTURE_EVENT_TYPE and what `nsys profile --trace` calls it
     "Cuda": "cuda",
@@ -28,7 +29,7 @@ class Metadata:
     """The report's own words, where it has them.
 
     ``gpus`` lists (number, name); ``duration`` is ns; ``graph_mode`` is "node" or "graph"; ``trace`` is written as for
-    ``nsys profile --trace``.
+    ``nsys profile --trace``. ``diagnostics`` lists what nsys warned of, as (severity, text): 2 warning, 3 error.
     """
 
     nsys_version: str | None
@@ -41,6 +42,7 @@ class Metadata:
     graph_mode: str | None
     sampling: bool | None
     context_switches: bool | None
+    diagnostics: list[tuple[int, str]]
 
 
 def read_metadata(export: Export) -> Metadata:
@@ -61,6 +63,11 @@ def read_metadata(export: Export) -> Metadata:
         graph_mode=mode.lower() if mode else None,
         sampling=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_IP_BACKTRACE_SAMPLES"),
         context_switches=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_CPU_CTXSW_TRACE"),
+        diagnostics=[
+            (severity, str(text))
+            for severity, text in export.rows("DIAGNOSTIC_EVENT", "severity", "text")
+            if severity in (_WARNING, _ERROR)
+        ],
     )
 
 

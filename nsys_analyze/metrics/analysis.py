@@ -37,7 +37,7 @@ def analyse(report: Report, by: str, with_instances: bool, sha256: str | None) -
         settings=report.settings,
         report=_info(report, ran, sha256),
         coverage=coverage(trace, how),
-        warnings=notices(trace, report.nesting, how, Rows(stages, overlap, range_keys)),
+        warnings=notices(report, how, Rows(stages, overlap, range_keys)),
         programs=ran,
         stages=stages,
         by=by,

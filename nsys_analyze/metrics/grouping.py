@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,10 +82,17 @@ class Labels:
         )
 
     def key(self, row: int, whole: bool) -> str:
-        """``program: outer@domain / inner@domain``; the default domain goes unwritten."""
-        names, domains = self.path(row, whole)
+        """``program: outer@domain / inner@domain``; the default domain goes unwritten.
+
+        A backslash stands before ``/``, ``@`` and itself where a name holds them, so that no two rows share a key.
+        """
+        names, domains = ([_escaped(text) for text in texts] for texts in self.path(row, whole))
         elements = (f"{name}@{domain}" if domain else name for name, domain in zip(names, domains, strict=True))
         return f"{self._programs[self._paths.process[row]]}: {' / '.join(elements)}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\/@])", r"\\\1", text)
 
 
 def program_names(processes: Processes) -> list[str]:

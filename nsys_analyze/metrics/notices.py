@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,13 @@ from nsys_analyze.metrics.programs import is_profiler_init
 from nsys_analyze.metrics.results import Notice, Stage
 from nsys_analyze.model.tables import OpKind, Trace
 
+if TYPE_CHECKING:
+    from nsys_analyze.report import Report
+
 _FIRST_LAUNCH_SHARE = 0.01  # of a stage's wall time: below, its first launches are not worth a line
+
+_NSYS_ERROR = 3
+_LONGEST = 200  # characters of a text of nsys
 
 _UNATTRIBUTED = {
     How.NO_LAUNCH_ROW: "GPU operations have no launch in the report: they were launched before the capture began",
@@ -33,15 +41,15 @@ class Rows:
     key_of_range: list[str]
 
 
-def notices(trace: Trace, nesting: Nesting, how: npt.NDArray[np.int8], rows: Rows) -> list[Notice]:
+def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notice]:
     """All warnings, then all notes.
 
     Args:
-        trace: The report.
-        nesting: The forest of its ranges.
+        report: The report.
         how: How each operation was attributed.
         rows: The rows of the output.
     """
+    trace = report.trace
     found = [
         *_missing(trace),
         *_unattributed(trace, how),
@@ -49,8 +57,9 @@ def notices(trace: Trace, nesting: Nesting, how: npt.NDArray[np.int8], rows: Row
         *_of_stages(rows),
         *_of_graphs(trace),
         *_mended(trace),
-        *_profiler(trace, nesting, rows.key_of_range),
+        *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
+        *_diagnostics(report.metadata.diagnostics),
     ]
     return sorted(found, key=lambda notice: notice.level != "warning")
 
@@ -95,6 +104,18 @@ def _lost(trace: Trace) -> Iterator[Notice]:
             code="launches-without-ops",
             message="launch calls have no GPU operation: the capture ended first, or nsys is older than the driver",
             count=lost,
+        )
+
+
+def _diagnostics(diagnostics: list[tuple[int, str]]) -> Iterator[Notice]:
+    """What nsys itself warned of, each text once; its warnings are notes here, since most are harmless."""
+    for (severity, text), count in Counter(diagnostics).items():
+        said = " ".join(text.split())
+        yield Notice(
+            code="nsys-error" if severity == _NSYS_ERROR else "nsys-warning",
+            message=f"nsys said: {said}" if len(said) <= _LONGEST else f"nsys said: {said[:_LONGEST]}...",
+            count=count,
+            level="warning" if severity == _NSYS_ERROR else "note",
         )
 
 

@@ -114,6 +114,17 @@ class CompileTime:
     phases_united: dict[str, int]
     tools: dict[str, int]
 
+    @property
+    def only_loading(self) -> bool:
+        """Whether all that is known of is loading: no compiler left a trace."""
+        return self.phases.get("load", 0) == self.threads_total
+
+    @property
+    def module_ns(self) -> float | None:
+        """Thread time of the phase "compile" for each compiled module, None where either is missing."""
+        compiling = self.phases.get("compile", 0)
+        return compiling / self.modules if self.modules and compiling else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
@@ -220,6 +231,12 @@ class Stage:
         if self.cold_start_ns is None or self.cold_first_ns is None:
             return None
         return self.cold_first_ns - self.cold_start_ns
+
+    @property
+    def is_compilers_own(self) -> bool:
+        """Whether every instance ran inside a compiler, such as what autotuning calls: no work of the program's own."""
+        host = self.host_ns
+        return host is not None and host.compile > 0 and host.compile + host.profiler == self.wall_ns.total
 
     @property
     def active_mean_ns(self) -> float | None:

@@ -98,7 +98,7 @@ class StageTable:
         sums = {name: int(values[row]) for name, values in self._sums.items()}
         elapsed = self._of_elapsed.distribution(row)
         pace_ns = _number(self.pace.pace[row])
-        overhead = (elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances
+        overhead = max((elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances, 0.0)
         has_gpu, known = sums["gpu_ops"] > 0, len(self._trace.ops) > 0
         kernels = sums["kernels"]
         return Stage(

@@ -1,7 +1,7 @@
 """Late stalls: instances far above their siblings, and what filled them.
 
-The measure is the modified z-score of Iglewicz and Hoaglin, 0.6745 (x - median) / MAD, over 3.5; where the MAD is 0, twice
-the median. The first instance is left to the cold start.
+The measure is the modified z-score of Iglewicz and Hoaglin, 0.6745 (x - median) / MAD, over 3.5; where the MAD is 0,
+twice the median. The first instance is left to the cold start.
 """
 
 from __future__ import annotations

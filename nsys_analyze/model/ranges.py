@@ -47,7 +47,8 @@ class Strings:
 def build_ranges(events: Events, threads: Threads, capture_end: int, options: RangeOptions) -> tuple[Ranges, int]:
     """The ranges, in their total order, and how many of them ended before they began.
 
-    A range without an end gets ``capture_end`` and is not finished; one that ends before it begins is made empty.
+    A range without an end gets ``capture_end`` and is not finished; nor is one that nsys itself ended, which it does at
+    the very end of the capture. A range that ends before it begins is made empty.
 
     Raises:
         UsageError: If a domain that was asked for is not in the report.
@@ -59,6 +60,8 @@ def build_ranges(events: Events, threads: Threads, capture_end: int, options: Ra
     start, end, thread = nvtx["start"][row], nvtx["end"][row], thread[row]
     finished = end != NO_TIME
     end = np.where(finished, end, capture_end)
+    if events.duration is not None:
+        finished &= end != events.duration
     reversed_ranges = int((end < start).sum())
     end = np.maximum(start, end)
     order = np.lexsort((row, -end, start, thread))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsys_analyze.metrics.results import Analysis
+from nsys_analyze.metrics.results import Analysis, Stage
 from nsys_analyze.views import other_tables, stage_tables
+from nsys_analyze.views.breakdown_table import breakdown_table
 from nsys_analyze.views.document import Document, Table
 from nsys_analyze.views.remarks import heading, remarks
 from nsys_analyze.views.tables import Report, labelled
@@ -18,7 +19,8 @@ class Layout:
 
     ``by`` is what a row stands for: "path", "name" or "instance". ``top`` is how many rows a table may have for each
     report, and ``loops`` how many loops, 0 for any number. ``listing`` asks for one table of all stages instead of
-    loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn.
+    loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn. ``breakdown`` adds
+    where the time of each stage shown went.
     """
 
     by: str = "path"
@@ -26,6 +28,7 @@ class Layout:
     loops: int = 5
     listing: bool = False
     ordered: bool = False
+    breakdown: bool = False
 
 
 def compose(analyses: Sequence[Analysis], layout: Layout) -> Document:
@@ -44,8 +47,20 @@ def compose(analyses: Sequence[Analysis], layout: Layout) -> Document:
 def _tables(reports: Sequence[Report], layout: Layout) -> list[Table]:
     if layout.by == "instance":
         return [other_tables.instances(reports, layout.top)]
-    if layout.by == "name":
-        return [stage_tables.listing("Names", reports, layout.top, ordered=layout.ordered)]
-    if layout.listing:
-        return [stage_tables.listing("Stages", reports, layout.top, ordered=layout.ordered)]
-    return stage_tables.loops_and_start(reports, layout.top, layout.loops, ordered=layout.ordered)
+    tables, shown = _stages(reports, layout) if layout.listing or layout.by == "name" else _overview(reports, layout)
+    return [*tables, breakdown_table(reports, shown)] if layout.breakdown else tables
+
+
+def _stages(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], list[list[Stage]]]:
+    """One table of all stages, and the stages in it."""
+    shown = stage_tables.chosen_stages(reports, layout.top, ordered=layout.ordered)
+    title = "Names" if layout.by == "name" else "Stages"
+    return [stage_tables.listing(title, reports, shown, ordered=layout.ordered)], shown
+
+
+def _overview(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], list[list[Stage]]]:
+    """The tables of loops and of the top level around them, and the stages in them."""
+    loops = stage_tables.chosen_loops(reports, layout.top, layout.loops, ordered=layout.ordered)
+    starts = stage_tables.chosen_starts(reports, layout.top, ordered=layout.ordered)
+    tables = stage_tables.loops_and_start(reports, loops, starts, layout.top, ordered=layout.ordered)
+    return tables, [[*looping, *starting] for looping, starting in zip(loops, starts, strict=True)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from nsys_analyze.metrics.results import Stage
-from nsys_analyze.views import units
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
 from nsys_analyze.views.naming import ancestors, flat_names, identity, parent, tree_names
+from nsys_analyze.views.stage_remarks import gap_remarks, start_remarks
 from nsys_analyze.views.tables import Entry, Report, largest, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
@@ -20,49 +20,48 @@ _LISTING = (
 )
 
 _EXPLAINED = 3  # rows of a report that get a remark of their own
-_NOTABLE = 0.01  # share of a time from which a part of it is worth a remark
 _MINOR = 0.1  # share of the largest loop's GPU time below which a loop is not worth a row
 _COLDEST = 5  # rows of a report that say how cold their start was
-
-_HOST = {
-    "code": "host code",
-    "compile": "compiling and loading",
-    "profiler": "profiler",
-    "launch": "launches",
-    "memory": "memory calls",
-    "sync": "waiting for the GPU",
-    "graph": "building graphs",
-    "cuda_other": "other CUDA calls",
-    "helpers": "other threads",
-}
 
 _Remark = Callable[[Stage], list[list[str]]]
 
 
-def loops_and_start(reports: Sequence[Report], top: int, most_loops: int, *, ordered: bool) -> list[Table]:
-    """Returns what repeats and what that consists of, then the top level around it, then what was cold.
+def chosen_loops(reports: Sequence[Report], top: int, most: int, *, ordered: bool) -> list[list[Stage]]:
+    """Returns for each report the ``most`` loops with most GPU time and their parts, at most ``top`` stages."""
+    return [_top(_loops(report.analysis.stages, most, ordered), top, ordered) for report in reports]
 
-    At most ``most_loops`` loops are shown, those with most GPU time; with their parts, at most ``top`` rows.
-    """
-    loops = [_top(_loops(report.analysis.stages, most_loops, ordered), top, ordered) for report in reports]
-    starts = [_top(_starting(report.analysis.stages), top, ordered) for report in reports]
+
+def chosen_starts(reports: Sequence[Report], top: int, *, ordered: bool) -> list[list[Stage]]:
+    """Returns for each report its top level but for loops, at most ``top`` stages."""
+    return [_top(_starting(report.analysis.stages), top, ordered) for report in reports]
+
+
+def chosen_stages(reports: Sequence[Report], top: int, *, ordered: bool) -> list[list[Stage]]:
+    """Returns for each report at most ``top`` of its stages, whatever they are."""
+    return [_top(report.analysis.stages, top, ordered) for report in reports]
+
+
+def loops_and_start(
+    reports: Sequence[Report], loops: Sequence[list[Stage]], starts: Sequence[list[Stage]], top: int, *, ordered: bool
+) -> list[Table]:
+    """Returns what repeats and what that consists of, then the top level around it, then what was cold."""
     colds = [_cold(report, stages) for report, stages in zip(reports, loops, strict=True)]
     parts = any(stage.pace_ns is None for stages in loops for stage in stages)
     measures = [name for name in _LOOP if parts or name != "elapsed"]
-    footer = left_out(_count(reports), sum(map(len, loops + starts)), "stage", f"{_all_of(reports, top)} lists all")
+    shown = sum(map(len, [*loops, *starts]))
+    footer = left_out(_count(reports), shown, "stage", f"{_all_of(reports, top)} lists all")
     return [
-        _table("Loops", reports, loops, measures, ordered, _gap_remark, [] if any(starts) else footer),
-        _table("Start", reports, starts, _START, ordered, _start_remarks, footer),
+        _table("Loops", reports, loops, measures, ordered, gap_remarks, [] if any(starts) else footer),
+        _table("Start", reports, starts, _START, ordered, start_remarks, footer),
         _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
 
 
-def listing(title: str, reports: Sequence[Report], top: int, *, ordered: bool) -> Table:
-    """Returns one table of all stages, as a tree unless they come sorted."""
-    shown = [_top(report.analysis.stages, top, ordered) for report in reports]
+def listing(title: str, reports: Sequence[Report], shown: Sequence[list[Stage]], *, ordered: bool) -> Table:
+    """Returns one table of the stages, as a tree unless they come sorted."""
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
     footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
-    return _table(title, reports, shown, _LISTING, ordered, _gap_remark, footer)
+    return _table(title, reports, shown, _LISTING, ordered, gap_remarks, footer)
 
 
 def _table(
@@ -107,11 +106,13 @@ def _top(stages: Sequence[Stage], top: int, ordered: bool) -> list[Stage]:
 def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
     """The ``most`` loops with most GPU time that lie in no other loop, and the stages directly inside them.
 
-    Left out are loops that matter little beside the largest (unless ``most`` is 0, for all of them), and stages without
-    GPU work if any has some. Stages that come sorted stay so, hence they are all kept.
+    Left out are loops that matter little beside the largest (unless ``most`` is 0, for all of them), and unless nothing
+    else is left, compilers' own loops and stages without GPU work. Stages that come sorted stay so, hence they are all
+    kept.
     """
     loops = {identity(stage) for stage in stages if stage.pace_ns is not None}
     found = [stage for stage in stages if identity(stage) in loops or parent(stage) in loops]
+    found = [stage for stage in found if not stage.is_compilers_own] or found
     found = [stage for stage in found if stage.gpu_ops] or found
     if ordered:
         return found
@@ -133,38 +134,3 @@ def _cold(report: Report, loops: Sequence[Stage]) -> list[Stage]:
     stages = [stage for stage in report.analysis.stages if (stage.process, stage.domain, stage.name) in names]
     cold = [stage for stage in stages if (stage.cold_start_ns or 0) > 0]
     return largest(cold, _COLDEST, lambda stage: stage.cold_start_ns or 0.0)
-
-
-def _gap_remark(stage: Stage) -> list[list[str]]:
-    """How the mean startup gap of a loop splits up."""
-    means = stage.gap_means_ns
-    if means is None or stage.pace_ns is None:
-        return []
-    total, prelude, launch, queue = units.split(means.total, [means.prelude, means.launch, means.queue])
-    parts = f"mean gap {total} = prelude {prelude} + launch {launch} + queue {queue}"
-    return [[parts, f"hidden behind earlier work: {units.duration(means.hidden)}"]]
-
-
-def _start_remarks(stage: Stage) -> list[list[str]]:
-    return [*_host_remark(stage), *_profiler_remark(stage)]
-
-
-def _host_remark(stage: Stage) -> list[list[str]]:
-    """What filled a stage's wall time, the largest part first, unless it was one thing only."""
-    if stage.host_ns is None:
-        return []
-    parts = [(getattr(stage.host_ns, name), text) for name, text in _HOST.items()]
-    notable = sorted((part for part in parts if part[0] > _NOTABLE * stage.wall_ns.total), reverse=True)
-    if len(notable) < 2:
-        return []
-    phrases = [f"{text} {units.duration(time)}" for time, text in notable]
-    return [[f"filled by {phrases[0]}", *phrases[1:]]]
-
-
-def _profiler_remark(stage: Stage) -> list[list[str]]:
-    """How much of the time before the first GPU work was the profiler's own."""
-    gap = stage.startup_gap_ns
-    if gap is None or gap.profiler < _NOTABLE * gap.total or not gap.profiler:
-        return []
-    profiler, total = units.duration(gap.profiler), units.duration(gap.total)
-    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work"]]

@@ -69,6 +69,16 @@ def share(value: float) -> str:
     return "under 0.1%" if value < 0.001 else f"{min(value, 0.999):.1%}"
 
 
+def shares(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns shares as percentages with a decimal, as ``share`` has them."""
+    return [None if value is None else _percentage(value) for value in values]
+
+
+def _percentage(value: float) -> Number:
+    whole, point, fraction = share(value).removesuffix("%").replace("under ", "<").partition(".")
+    return Number(whole, f"{point}{fraction}%")
+
+
 def _number(value: float, decimals: int, unit: str) -> Number:
     whole, point, fraction = f"{value:,.{decimals if value else 0}f}".partition(".")
     return Number(whole, point + fraction, unit)

@@ -1,0 +1,119 @@
+"""Where a stage's time went: the host's, each GPU's and the compilers', each split up with the largest part first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+
+from nsys_analyze.metrics.results import CompileTime, GpuWindow, HostTime, Stage
+
+_GPU_PARTS = ("own", "other", "idle_startup", "idle_between", "idle_tail")
+
+
+class Kind(StrEnum):
+    """What is split up, and by what."""
+
+    HOST = "host"
+    GPU = "gpu"
+    COMPILE_SOURCES = "sources"
+    COMPILE_PHASES = "phases"
+    COMPILE_TOOLS = "tools"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a split: its time in ns and its share of the whole.
+
+    Where ``time`` adds threads up, ``united`` counts what they did at once once; it is None where that is not known.
+    """
+
+    name: str
+    time: float
+    share: float
+    united: float | None = None
+
+    @property
+    def united_if_less(self) -> float | None:
+        """``united`` where it says more than ``time``."""
+        return None if self.united == self.time else self.united
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """A time of ``instances`` instances and its parts but for those of 0, the largest first.
+
+    Parts add up to the whole, but for sources of evidence, which may tell of the same time.
+    """
+
+    kind: Kind
+    whole: Part
+    parts: list[Part]
+    instances: int
+    device: int | None = None
+
+    def per_instance(self) -> Split:
+        """Returns means over the instances in place of the totals."""
+        parts = [_divided(part, self.instances) for part in self.parts]
+        return replace(self, whole=_divided(self.whole, self.instances), parts=parts)
+
+
+def host_split(stage: Stage) -> Split | None:
+    """Returns the stage's wall time by what its thread did, None where that is not known or there is none."""
+    if stage.host_ns is None or not stage.wall_ns.total:
+        return None
+    times = {field.name: getattr(stage.host_ns, field.name) for field in fields(HostTime)}
+    return _split(Kind.HOST, stage.wall_ns.total, times, stage.instances)
+
+
+def splits(stage: Stage) -> Iterator[Split]:
+    """Yields all that is known of where the stage's time went, as totals: host, each GPU, compiling."""
+    host = host_split(stage)
+    if host is not None:
+        yield host
+    yield from (_gpu_split(window) for window in stage.gpu_window_ns if window.window)
+    if stage.compile_ns is not None and stage.compile_ns.total:
+        yield from _compile_splits(stage.compile_ns, stage.instances)
+
+
+def phase_split(stage: Stage) -> Split | None:
+    """Returns the stage's compile time by phase, in thread time; None where nothing was compiled or loaded."""
+    if stage.compile_ns is None or not stage.compile_ns.total:
+        return None
+    return _phases(stage.compile_ns, stage.instances)
+
+
+def _gpu_split(window: GpuWindow) -> Split:
+    times = {name: getattr(window, name) for name in _GPU_PARTS}
+    return replace(_split(Kind.GPU, window.window, times, window.instances), device=window.device)
+
+
+def _compile_splits(compiling: CompileTime, instances: int) -> Iterator[Split]:
+    yield _split(Kind.COMPILE_SOURCES, compiling.total, compiling.sources, instances)
+    yield _phases(compiling, instances)
+    yield _split(Kind.COMPILE_TOOLS, compiling.threads_total, compiling.tools, instances)
+
+
+def _phases(compiling: CompileTime, instances: int) -> Split:
+    united = {**compiling.phases_united, "": compiling.total}
+    return _split(Kind.COMPILE_PHASES, compiling.threads_total, compiling.phases, instances, united)
+
+
+def _split(
+    kind: Kind, whole: int, times: Mapping[str, int], instances: int, united: Mapping[str, int] | None = None
+) -> Split:
+    united = united or {}
+    parts = [
+        Part(name=name, time=time, share=time / whole, united=united.get(name)) for name, time in times.items() if time
+    ]
+    return Split(
+        kind=kind,
+        whole=Part(name="", time=whole, share=1.0, united=united.get("")),
+        parts=sorted(parts, key=lambda part: part.time, reverse=True),
+        instances=instances,
+    )
+
+
+def _divided(part: Part, count: int) -> Part:
+    united = None if part.united is None else part.united / count
+    return replace(part, time=part.time / count, united=united)

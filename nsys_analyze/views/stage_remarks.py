@@ -1,0 +1,66 @@
+"""What stands below a stage's row, phrase by phrase: what its startup gap, wall time and compiling consist of."""
+
+from __future__ import annotations
+
+from nsys_analyze.metrics.breakdown import Split, host_split, phase_split
+from nsys_analyze.metrics.results import CompileTime, Stage
+from nsys_analyze.views import units
+from nsys_analyze.views.wording import modules, part_name
+
+_NOTABLE = 0.01  # share of a time from which a part of it is worth a remark
+
+
+def gap_remarks(stage: Stage) -> list[list[str]]:
+    """Returns how the mean startup gap of a loop splits up."""
+    means = stage.gap_means_ns
+    if means is None or stage.pace_ns is None:
+        return []
+    total, prelude, launch, queue = units.split(means.total, [means.prelude, means.launch, means.queue])
+    parts = f"mean gap {total} = prelude {prelude} + launch {launch} + queue {queue}"
+    return [[parts, *([f"hidden behind earlier work: {units.duration(means.hidden)}"] if means.hidden else [])]]
+
+
+def start_remarks(stage: Stage) -> list[list[str]]:
+    """Returns what filled a stage's wall time, what of it compilers did, and how much was the profiler's own."""
+    return [*_host_remark(stage), *_compile_remark(stage), *_profiler_remark(stage)]
+
+
+def _host_remark(stage: Stage) -> list[list[str]]:
+    """What filled a stage's wall time, unless it was one thing only and nothing was compiled."""
+    split, compiling = host_split(stage), stage.compile_ns
+    some = compiling is not None and compiling.total > 0
+    phrases = _phrases(split, only_loading=compiling is not None and compiling.only_loading) if split else []
+    if len(phrases) < (1 if some else 2):
+        return []
+    return [[f"filled by {phrases[0]}", *phrases[1:]]]
+
+
+def _compile_remark(stage: Stage) -> list[list[str]]:
+    """What compilers did, where they left a trace."""
+    split, compiling = phase_split(stage), stage.compile_ns
+    if split is None or compiling is None or compiling.only_loading:
+        return []
+    threads = f", {units.duration(split.whole.time)} of thread time" if split.whole.united_if_less else ""
+    phrases = _phrases(split)
+    return [[f"compiling{threads}: {phrases[0]}", *phrases[1:], *_modules(compiling)]]
+
+
+def _modules(compiling: CompileTime) -> list[str]:
+    each = compiling.module_ns
+    return [] if each is None else [f"{modules(compiling.modules)}, {units.duration(each)} of compilation each"]
+
+
+def _phrases(split: Split, *, only_loading: bool = False) -> list[str]:
+    """The parts that matter, each with its time."""
+    notable = [part for part in split.parts if part.share > _NOTABLE]
+    names = [part_name(split.kind, part.name, only_loading=only_loading) for part in notable]
+    return [f"{name} {units.duration(part.time)}" for name, part in zip(names, notable, strict=True)]
+
+
+def _profiler_remark(stage: Stage) -> list[list[str]]:
+    """How much of the time before the first GPU work was the profiler's own."""
+    gap = stage.startup_gap_ns
+    if gap is None or gap.profiler < _NOTABLE * gap.total or not gap.profiler:
+        return []
+    profiler, total = units.duration(gap.profiler), units.duration(gap.total)
+    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work"]]

@@ -1,0 +1,59 @@
+"""What parts of a time are called on a page."""
+
+from __future__ import annotations
+
+from nsys_analyze.metrics.breakdown import Kind
+from nsys_analyze.views.text import visible
+
+PARTS = {
+    Kind.HOST: {
+        "profiler": "profiler",
+        "compile": "compiling and loading",
+        "launch": "launches",
+        "memory": "memory calls",
+        "sync": "waiting for the GPU",
+        "graph": "building graphs",
+        "cuda_other": "other CUDA calls",
+        "helpers": "other threads",
+        "code": "host code",
+    },
+    Kind.GPU: {
+        "own": "own work",
+        "other": "others' work",
+        "idle_startup": "idle before own work (exposed)",
+        "idle_between": "idle between own work",
+        "idle_tail": "idle after own work",
+    },
+    Kind.COMPILE_SOURCES: {
+        "api": "CUDA calls that load or link",
+        "ranges": "compilers' ranges",
+        "overhead": "reported by the driver",
+        "first_launch": "first launches",
+    },
+    Kind.COMPILE_PHASES: {
+        "trace": "tracing",
+        "segment": "segmentation",
+        "lower": "lowering",
+        "codegen": "code generation",
+        "compile": "compilation",
+        "load": "loading",
+        "autotune": "autotuning",
+        "other": "compilers' other work",
+    },
+    Kind.COMPILE_TOOLS: {},
+}
+
+
+def modules(count: int) -> str:
+    """Returns a number of modules in words."""
+    return f"{count:,} module{'' if count == 1 else 's'}"
+
+
+def part_name(kind: Kind, name: str, *, only_loading: bool = False) -> str:
+    """Returns what a part is called; a tool by its own name.
+
+    With ``only_loading``, host time is not said to have gone into compiling.
+    """
+    if only_loading and (kind, name) == (Kind.HOST, "compile"):
+        return "loading modules"
+    return PARTS[kind].get(name, visible(name))
