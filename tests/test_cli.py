@@ -15,7 +15,7 @@ import nsys_analyze
 from nsys_analyze import cli
 from nsys_analyze.cli.report import SUFFIXES
 from nsys_analyze.errors import ReportError
-from tests.view_samples import HOSTILE, analysis, hostile, instances, llama, training
+from tests.view_samples import HOSTILE, analysis, hostile, instances, llama, thunder, training
 
 ENTRY = "import sys; from nsys_analyze.cli import main; sys.exit(main())"
 
@@ -29,7 +29,7 @@ class FakeReport:
             raise ReportError("absent.sqlite: no such file")
         if self.path.name == "broken.sqlite":
             raise ZeroDivisionError("a\nbug")
-        return {"training": training, "hostile": hostile}.get(self.path.stem, lambda: with_instances(instances))()
+        return {"training": training, "hostile": hostile, "thunder": thunder}.get(self.path.stem, lambda: with_instances(instances))()
 
 
 def with_instances(wanted):
@@ -101,6 +101,8 @@ def test_help_lists_verbs_and_examples(run):
         "--domain",
         "--attribution",
         "--no-fold",
+        "--compile-rules",
+        "--breakdown",
     ):
         assert option in out
     assert "every way to split" in " ".join(out.split())
@@ -118,10 +120,12 @@ def test_without_arguments_the_help_goes_to_standard_error(run):
 
 def test_options_reach_the_api(run, opened):
     succeed(run, "r.sqlite", "--attribution", "thread", "--domain", "a", "--domain", "b", "--fold", "x+")
-    succeed(run, "r.sqlite", "--no-fold")
+    succeed(run, "r.sqlite", "--no-fold", "--compile-rules", "rules.toml")
+    thread = {"attribution": "thread", "fold": True, "fold_patterns": ("x+",), "domains": ("a", "b")}
+    process = {"attribution": "process", "fold": False, "fold_patterns": (), "domains": None}
     assert opened == [
-        ("r.sqlite", {"attribution": "thread", "fold": True, "fold_patterns": ("x+",), "domains": ("a", "b")}),
-        ("r.sqlite", {"attribution": "process", "fold": False, "fold_patterns": (), "domains": None}),
+        ("r.sqlite", {**thread, "compile_rules": None}),
+        ("r.sqlite", {**process, "compile_rules": "rules.toml"}),
     ]
 
 
@@ -230,6 +234,25 @@ def test_data_formats_leave_nothing_out_unless_told_to(run):
 def test_several_reports(run):
     assert succeed(run, "r.sqlite", "training.sqlite").count("\nLoops ") == 1
     assert len(json.loads(succeed(run, "r.sqlite", "training.sqlite", "--format", "json"))["reports"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "title"),
+    [((), "Loops"), (("--stage", "compile"), "Stages"), (("--by", "name"), "Names"), (("--depth", "1"), "Stages")],
+)
+def test_a_breakdown_follows_the_stages_that_are_listed(run, options, title):
+    out = succeed(run, "thunder.sqlite", "--breakdown", *options)
+    assert out.index(f"\n{title} ") < out.index("\nBreakdown ") < out.index("\nCovered")
+    assert out.replace(out[out.index("\nBreakdown ") : out.index("\nCovered")], "") == succeed(
+        run, "thunder.sqlite", *options
+    )
+    assert "\n| Breakdown |" in succeed(run, "thunder.sqlite", "--breakdown", "--format", "md", *options)
+
+
+def test_a_breakdown_is_of_stages_and_for_people(run):
+    for kind in ("json", "csv"):
+        assert "--breakdown is for table and md" in fail(run, "r.sqlite", "--breakdown", "--format", kind)
+    assert "--by instance" in fail(run, "r.sqlite", "--breakdown", "--by", "instance")
 
 
 def test_no_option_names_a_column_that_is_not_there(run):

@@ -89,9 +89,12 @@ def _gpu_split(window: GpuWindow) -> Split:
 
 
 def _compile_splits(compiling: CompileTime, instances: int) -> Iterator[Split]:
+    """By source; and by phase and tool, where there is more to tell than that the CUDA driver loaded modules."""
     yield _split(Kind.COMPILE_SOURCES, compiling.total, compiling.sources, instances)
-    yield _phases(compiling, instances)
-    yield _split(Kind.COMPILE_TOOLS, compiling.threads_total, compiling.tools, instances)
+    if not compiling.only_loading:
+        yield _phases(compiling, instances)
+    if not compiling.only_loading or len(compiling.tools) > 1:
+        yield _split(Kind.COMPILE_TOOLS, compiling.threads_total, compiling.tools, instances)
 
 
 def _phases(compiling: CompileTime, instances: int) -> Split:

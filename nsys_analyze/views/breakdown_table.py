@@ -13,14 +13,7 @@ from nsys_analyze.views.document import Name, Row, Table
 from nsys_analyze.views.naming import flat_names
 from nsys_analyze.views.tables import Entry, Report, table
 from nsys_analyze.views.units import Number
-from nsys_analyze.views.wording import modules, part_name
-
-_WHOLES = {
-    Kind.HOST: "host",
-    Kind.COMPILE_SOURCES: "compiling, by source",
-    Kind.COMPILE_PHASES: "compiling, by phase",
-    Kind.COMPILE_TOOLS: "compiling, by tool",
-}
+from nsys_analyze.views.wording import modules, part_name, whole_name
 
 _Write = Callable[[Sequence[float | None]], list[Number | None]]
 
@@ -49,11 +42,8 @@ _MEASURES: list[Measure[_Line]] = [
 def breakdown_table(reports: Sequence[Report], stages: Sequence[Sequence[Stage]]) -> Table:
     """Returns what the time of each report's ``stages`` consists of, as means over a stage's instances."""
     entries = [_entries(report, group) for report, group in zip(reports, stages, strict=True)]
-    footer = []
-    if any(stage.instances > 1 for group in stages for stage in group):
-        footer.append("Where a stage has several instances, times are means over them.")
-    if any(entry.item.united is not None for group in entries for entry in group):
-        footer.append("Phases and tools: time adds up threads; united counts once what they did at once.")
+    threads = any(entry.item.united is not None for group in entries for entry in group)
+    footer = ["Phases and tools add threads up; united counts once what several did at once."] if threads else []
     return table("Breakdown", reports, entries, _MEASURES, footer)
 
 
@@ -69,35 +59,35 @@ def _entries(report: Report, stages: Sequence[Stage]) -> list[Entry[_Line]]:
 def _stage_name(stage: Stage, name: Name) -> Name:
     if stage.instances == 1:
         return name
-    return Name(f"{name.text}, {stage.instances:,} instances", full=f"{name.full}, {stage.instances:,} instances")
+    return _named(f"{name.text}, mean of {stage.instances:,}", 0)
 
 
 def _lines(split: Split, stage: Stage) -> Iterator[tuple[Name, _Line]]:
     """The whole and its parts, on one line where there is only one."""
-    mean, whole = split.per_instance(), _whole_name(split, stage)
-    if len(mean.parts) == 1:
-        text = f"{whole}: {_name(split, mean.parts[0])}"
-        yield Name(text, 1, full=text), _line(mean.parts[0], share=None)
+    compiling, mean = stage.compile_ns, split.per_instance()
+    only_loading = compiling is not None and compiling.only_loading
+    whole = whole_name(split.kind, only_loading=only_loading) + _device(split, stage)
+    names = [part_name(split.kind, part.name, only_loading=only_loading) for part in split.parts]
+    if len(names) == 1:
+        yield _named(f"{whole}: {names[0]}", 1), _line(mean.parts[0], share=None)
     else:
-        yield Name(whole, 1, full=whole), _line(mean.whole, share=None)
-        for part in mean.parts:
-            text = _name(split, part)
-            yield Name(text, 2, full=f"{whole}: {text}"), _line(part, share=part.share)
-    if split.kind is Kind.COMPILE_PHASES and stage.compile_ns is not None and stage.compile_ns.module_ns is not None:
-        text = f"compilation of {modules(stage.compile_ns.modules)}, each"
-        yield Name(text, 1, full=text), _Line(time=stage.compile_ns.module_ns)
+        yield _named(whole, 1), _line(mean.whole, share=None)
+        for name, part in zip(names, mean.parts, strict=True):
+            yield Name(name, 2, full=f"{whole}: {name}"), _line(part, share=part.share)
+    if split.kind is Kind.COMPILE_PHASES and compiling is not None and compiling.module_ns is not None:
+        yield _named(f"compilation of {modules(compiling.modules)}, each", 1), _Line(time=compiling.module_ns)
 
 
 def _line(part: Part, share: float | None) -> _Line:
     return _Line(time=part.time, share=share, united=part.united_if_less)
 
 
-def _name(split: Split, part: Part) -> str:
-    return part_name(split.kind, part.name)
+def _named(text: str, indent: int) -> Name:
+    return Name(text, indent, full=text)
 
 
-def _whole_name(split: Split, stage: Stage) -> str:
-    if split.kind is not Kind.GPU:
-        return _WHOLES[split.kind]
+def _device(split: Split, stage: Stage) -> str:
+    if split.device is None:
+        return ""
     some = f", {split.instances:,} of {stage.instances:,} instances" if split.instances < stage.instances else ""
-    return f"GPU {split.device}{some}"
+    return f" {split.device}{some}"

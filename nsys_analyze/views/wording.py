@@ -5,7 +5,7 @@ from __future__ import annotations
 from nsys_analyze.metrics.breakdown import Kind
 from nsys_analyze.views.text import visible
 
-PARTS = {
+_PARTS = {
     Kind.HOST: {
         "profiler": "profiler",
         "compile": "compiling and loading",
@@ -43,6 +43,19 @@ PARTS = {
     Kind.COMPILE_TOOLS: {},
 }
 
+_WHOLES = {
+    Kind.HOST: "host",
+    Kind.GPU: "GPU",
+    Kind.COMPILE_SOURCES: "compiling, by source",
+    Kind.COMPILE_PHASES: "compiling, by phase",
+    Kind.COMPILE_TOOLS: "compiling, by tool",
+}
+
+
+def whole_name(kind: Kind, *, only_loading: bool = False) -> str:
+    """Returns what is split up; with ``only_loading``, that nothing is known to have been compiled."""
+    return _WHOLES[kind].replace("compiling", "loading modules") if only_loading else _WHOLES[kind]
+
 
 def modules(count: int) -> str:
     """Returns a number of modules in words."""
@@ -56,4 +69,4 @@ def part_name(kind: Kind, name: str, *, only_loading: bool = False) -> str:
     """
     if only_loading and (kind, name) == (Kind.HOST, "compile"):
         return "loading modules"
-    return PARTS[kind].get(name, visible(name))
+    return _PARTS[kind].get(name, visible(name))
