@@ -2,14 +2,20 @@ from __future__ import annotations
 
 import lzma
 import shutil
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
+from nsys_analyze import open_report
+from tests.exports import ExportBuilder
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from nsys_analyze.metrics.results import Analysis
 
 SAMPLE_REPORTS = Path(__file__).parent.parent / "sample_reports"
 
@@ -30,3 +36,28 @@ def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
         return unpacked
 
     return unpack
+
+
+@pytest.fixture
+def builder() -> ExportBuilder:
+    """An export to be filled."""
+    return ExportBuilder()
+
+
+@pytest.fixture
+def analyse(tmp_path: Path) -> Callable[..., Analysis]:
+    """Write an export and analyse it, with the options of `open_report`."""
+
+    def write_and_analyse(builder: ExportBuilder, **options: Any) -> Analysis:
+        return open_report(builder.write(tmp_path / "report.sqlite"), **options).analysis()
+
+    return write_and_analyse
+
+
+@pytest.fixture
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for temporary files of the test's own, which must be empty again at its end."""
+    folder = tmp_path_factory.mktemp("tmpdir")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []

@@ -29,7 +29,9 @@ class FakeReport:
             raise ReportError("absent.sqlite: no such file")
         if self.path.name == "broken.sqlite":
             raise ZeroDivisionError("a\nbug")
-        return {"training": training, "hostile": hostile, "thunder": thunder}.get(self.path.stem, lambda: with_instances(instances))()
+        return {"training": training, "hostile": hostile, "thunder": thunder}.get(
+            self.path.stem, lambda: with_instances(instances)
+        )()
 
 
 def with_instances(wanted):

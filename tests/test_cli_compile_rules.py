@@ -26,6 +26,7 @@ def report(tmp_path):
     thread.push_pop("build", 0, 1000)
     thread.push_pop("emit_kernel", 100, 500)
     thread.push_pop("emit_", 600, 700)
+    thread.call("cudaMalloc_v3020", 800, 810)
     return str(builder.write(tmp_path / "report.sqlite"))
 
 

@@ -5,7 +5,6 @@ import lzma
 import os
 import shutil
 import sqlite3
-import tempfile
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -19,16 +18,10 @@ from nsys_analyze.ingest.locate import located
 from tests.exports import ExportBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 
-@pytest.fixture(autouse=True)
-def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary folder of the test's own, which must be empty again at its end."""
-    folder = tmp_path_factory.mktemp("tmpdir")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
+pytestmark = pytest.mark.usefixtures("temporary")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import sys
-import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from nsys_analyze.ingest.locate import located
 from tests.exports import ExportBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 HEADER = b"NVIDIA Tegra Profiler Report 2025@3@2@474-253236389321v0.\n\x0bLocal (CLI)\x12"
 NSYS = """#!{python}
@@ -44,12 +43,7 @@ SILENT = "sys.exit(-11)"
 WRITES_NOTHING = 'print("Done.")'
 
 
-@pytest.fixture(autouse=True)
-def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("tmpdir")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
+pytestmark = pytest.mark.usefixtures("temporary")
 
 
 @pytest.fixture

@@ -13,21 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from nsys_analyze import Report, open_report
 from tests import strategies
 from tests.exports import ExportBuilder
+from tests.samples import SAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nsys_analyze.metrics.results import Analysis, Stage
 
-SAMPLES = (
-    "llama_eager",
-    "llama_inductor",
-    "llama_cudagraphs",
-    "llama_thunder_torch",
-    "llama_thunder_nvfuser",
-    "vit_train_eager",
-    "inductor_compile_phases",
-)
 ADDITIVE = ("instances", "gpu_ops", "kernels", "launches", "kernel_launches", "kernel_ns", "busy_ns", "active_ns")
 
 examples = settings(max_examples=30, suppress_health_check=list(HealthCheck))

@@ -15,18 +15,9 @@ from nsys_analyze.instances import gpu
 from nsys_analyze.metrics import launch_calls
 from nsys_analyze.metrics.results import Analysis, Stage
 from tests import bruteforce, bruteforce_numbers, strategies
+from tests.samples import RULES, SAMPLES
 
 EXPECTED = json.loads((Path(__file__).parent / "data" / "expected.json").read_text())
-RULES = ("thread", "process")
-SAMPLES = (
-    "llama_eager",
-    "llama_inductor",
-    "llama_cudagraphs",
-    "llama_thunder_torch",
-    "llama_thunder_nvfuser",
-    "vit_train_eager",
-    "inductor_compile_phases",
-)
 
 
 def by_path(analysis: Analysis) -> dict[tuple[int, tuple[tuple[str, str], ...]], Stage]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nsys_analyze import Report, open_report
 from tests import strategies
 from tests.bruteforce_partition import partitions
-from tests.test_numbers import RULES, SAMPLES
+from tests.samples import RULES, SAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path

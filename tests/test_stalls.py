@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from nsys_analyze import open_report
-from tests.exports import ExportBuilder
-
-
-@pytest.fixture
-def builder() -> ExportBuilder:
-    return ExportBuilder()
 
 
 def stalls_of(builder, tmp_path, lengths, *, compiling=()):

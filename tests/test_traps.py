@@ -13,26 +13,12 @@ from tests.exports import DOMAIN_CREATE, IMPORTED_PUSH_POP, IMPORTED_START_END, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from nsys_analyze.metrics.results import Analysis, Stage
 
     Analyse = Callable[..., Analysis]
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
-
-
-@pytest.fixture
-def analyse(tmp_path: Path) -> Analyse:
-    def write_and_analyse(builder: ExportBuilder, **options: object) -> Analysis:
-        return open_report(builder.write(tmp_path / "report.sqlite"), **options).analysis()
-
-    return write_and_analyse
-
-
-@pytest.fixture
-def builder() -> ExportBuilder:
-    return ExportBuilder()
 
 
 @pytest.fixture

@@ -6,29 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nsys_analyze import open_report
 from tests.exports import ExportBuilder, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from nsys_analyze.metrics.results import Analysis, Stage
 
     Analyse = Callable[..., Analysis]
-
-
-@pytest.fixture
-def analyse(tmp_path: Path) -> Analyse:
-    def write_and_analyse(builder: ExportBuilder, **options: object) -> Analysis:
-        return open_report(builder.write(tmp_path / "report.sqlite"), **options).analysis()
-
-    return write_and_analyse
-
-
-@pytest.fixture
-def builder() -> ExportBuilder:
-    return ExportBuilder()
 
 
 @pytest.fixture

@@ -68,3 +68,13 @@ def test_a_split_shares_one_unit_so_that_its_parts_can_be_added():
 )
 def test_a_share_is_only_all_or_nothing_where_it_is(value, expected):
     assert units.share(value) == expected
+
+
+def test_shares_of_a_column_align_on_their_point():
+    numbers = units.shares([0.5, 0.0004, 1.0, None])
+    assert [number and (number.whole, number.fraction) for number in numbers] == [
+        ("50", ".0%"),
+        ("<0", ".1%"),
+        ("100", "%"),
+        None,
+    ]

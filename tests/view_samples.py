@@ -306,7 +306,7 @@ def thunder() -> Analysis:
         modules=7,
         tools={"CUDA driver": 50 * MS, "nvFuser": 6_690 * MS},
     )
-    step_host = host(code=14_600 * US, launch=1_950 * US, cuda_other=44 * US)
+    step_host = host(code=14_826 * US, launch=1_950 * US, cuda_other=44 * US)
     step_gpu = window(10, own=2_044 * US, other=494 * US, idle_startup=3_810 * US, idle_between=10_950 * US)
     return analysis(
         "llama_thunder.sqlite",

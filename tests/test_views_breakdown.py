@@ -1,0 +1,177 @@
+"""``--breakdown``: every part of a stage's time, named, with the leftover and what it is a part of."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from nsys_analyze.metrics.breakdown import Kind, host_split, splits
+from nsys_analyze.views import markdown_view, table_view
+from nsys_analyze.views.page import Layout
+from tests.view_samples import (
+    MS,
+    PID,
+    US,
+    analysis,
+    compiling,
+    host,
+    hostile,
+    loop,
+    stage,
+    thunder,
+    two_processes,
+    window,
+)
+
+TABLE = """\
+Breakdown                                time  share   united
+compile
+  host                               10.5 s
+    compiling and loading             5.38 s   51.4%
+    host code                         5.09 s   48.6%
+    other CUDA calls                  2.00 ms  <0.1%
+  GPU 0                              10.5 s
+    idle before own work (exposed)    5.52 s   52.8%
+    idle between own work             4.94 s   47.2%
+    own work                        208 us     <0.1%
+  compiling, by source                5.38 s
+    compilers' ranges                 5.33 s   99.1%
+    CUDA calls that load or link     50.0 ms    0.9%
+  compiling, by phase                 6.74 s          5.380 s
+    segmentation                      2.92 s   43.3%
+    compilation                       1.59 s   23.6%  1.436 s
+    compilers' other work             1.43 s   21.2%  1.198 s
+    lowering                        750 ms     11.1%  0.577 s
+    loading                          50.0 ms    0.7%
+  compilation of 7 modules, each    227 ms
+  compiling, by tool                  6.74 s
+    nvFuser                           6.69 s   99.3%
+    CUDA driver                      50.0 ms    0.7%
+steady / step, mean of 10
+  host                                1.68 ms
+    host code                         1.48 ms  88.1%
+    launches                        195 us     11.6%
+    other CUDA calls                  4.40 us   0.3%
+  GPU 0                               1.73 ms
+    idle between own work             1.09 ms  63.3%
+    idle before own work (exposed)  381 us     22.0%
+    own work                        204 us     11.8%
+    others' work                     49.4 us    2.9%
+Phases and tools add threads up; united counts once what several did at once.
+"""
+
+MARKDOWN = """\
+| Breakdown | time | share | united |
+| :--- | ---: | ---: | ---: |
+| `compile` |  |  |  |
+| `host` | 10.5 s |  |  |
+| `host: compiling and loading` | 5.38 s | 51.4% |  |
+"""
+
+
+def only(*names):
+    """The sample of a compiled model, with the stages named only."""
+    return dataclasses.replace(thunder(), stages=[stage for stage in thunder().stages if stage.name in names])
+
+
+def breakdown(report, columns=80):
+    """The lines of the table."""
+    page = table_view.render([report], Layout(listing=True, breakdown=True), columns=columns)
+    return page[page.index("Breakdown ") :].split("\n\n")[0].splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_a_breakdown_looks_like_this(columns):
+    assert "\n".join(breakdown(only("compile", "step"), columns)) + "\n" == TABLE
+
+
+def test_it_is_a_table_in_markdown_too():
+    layout = Layout(listing=True, breakdown=True)
+    assert MARKDOWN in markdown_view.render([only("compile", "step")], layout)
+
+
+def test_it_is_there_only_when_asked_for():
+    assert "Breakdown" not in table_view.render([thunder()], Layout(listing=True), columns=100)
+
+
+def test_the_stages_of_the_page_are_broken_down_in_its_order():
+    page = table_view.render([thunder()], Layout(breakdown=True), columns=100)
+    lines = page[page.index("Breakdown ") : page.index("Covered")].splitlines()
+    named = [line for line in lines[1:] if re.match("[a-z]", line)]
+    assert named == ["steady / step, mean of 10", "import", "build", "compile"]
+
+
+def test_the_parts_of_host_and_gpu_add_up_to_the_whole():
+    for shown in thunder().stages:
+        for split in splits(shown):
+            parts, whole = sum(part.time for part in split.parts), split.whole.time
+            assert parts == whole, (shown.name, split.kind)
+            assert sum(part.share for part in split.parts) == pytest.approx(1)
+
+
+def test_means_are_over_the_instances_that_used_the_gpu():
+    shown = loop(["step"], MS, 10, host_ns=host(code=10 * MS), gpu_window_ns=[window(4, 2, own=MS, other=3 * MS)])
+    lines = breakdown(analysis(stages=[shown]))
+    assert lines[1].startswith("step, mean of 10")
+    assert re.fullmatch(r"  host: host code +1\.00 ms", lines[2])
+    assert re.fullmatch(r"  GPU 2, 4 of 10 instances +1\.00 ms", lines[3])
+    assert re.fullmatch(r"    others' work +750 us +75\.0%", lines[4])
+
+
+def test_every_gpu_has_its_own_split():
+    windows = [window(device=device, own=MS, idle_startup=(device + 1) * MS) for device in range(3)]
+    lines = breakdown(analysis(stages=[stage(["build"], [4 * MS], 3, gpu_window_ns=windows)]))
+    assert [line.split()[:2] for line in lines if line.startswith("  GPU")] == [["GPU", f"{n}"] for n in range(3)]
+
+
+def test_loading_alone_is_told_once():
+    lines = breakdown(only("build"))
+    assert not [line for line in lines if "compil" in line]
+    assert [line.split("  ")[1] for line in lines if "loading" in line] == ["", "loading modules, by source"]
+
+
+def test_a_tool_that_only_loads_is_named_beside_the_driver():
+    loaded = compiling(5 * MS, {"ranges": 5 * MS}, {"load": 5 * MS}, tools={"CUDA driver": MS, "XLA": 4 * MS})
+    lines = breakdown(analysis(stages=[stage(["build"], [9 * MS], compile_ns=loaded)]))
+    assert [line.split()[0] for line in lines[-2:]] == ["XLA", "CUDA"]
+
+
+def test_modules_without_known_compilation_have_no_time_each():
+    unknown = compiling(5 * MS, {"ranges": 5 * MS}, {"other": 5 * MS}, modules=3)
+    assert unknown.module_ns is None
+    assert "modules" not in "".join(breakdown(analysis(stages=[stage(["build"], [9 * MS], compile_ns=unknown)])))
+
+
+def test_what_is_not_known_is_left_out():
+    assert breakdown(analysis(stages=[stage(["a"], [MS])])) == ["Breakdown", "a"]
+    assert host_split(stage(["a"], [0], host_ns=host())) is None
+    nothing = stage(["a"], [MS], host_ns=host(code=MS), gpu_window_ns=[window()], compile_ns=compiling(0, {}, {}))
+    assert [split.kind for split in splits(nothing)] == [Kind.HOST]
+
+
+def test_stages_of_several_processes_name_theirs():
+    lines = breakdown(two_processes())
+    assert [line.split()[-2:] for line in lines[1:]] == [["rank", "0"], ["rank", "0"], ["rank", "1"], ["rank", "1"]]
+
+
+def test_reports_share_the_table():
+    page = table_view.render([only("compile"), only("step")], Layout(listing=True, breakdown=True), columns=100)
+    assert page.count("Breakdown ") == 1
+    assert "\n  compile\n    host  " in page
+    assert "\n  steady / step, mean of 10\n    host  " in page
+
+
+def test_names_of_tools_are_no_escape_codes():
+    evil = compiling(MS, {"ranges": MS}, {"other": MS}, tools={"\x1b[31m`x` | y": MS})
+    report = analysis(stages=[stage(["a"], [MS], compile_ns=evil), *hostile().stages])
+    layout = Layout(listing=True, breakdown=True)
+    for page in (table_view.render([report], layout, columns=80), markdown_view.render([report], layout)):
+        assert all(line.isprintable() for line in page.splitlines())
+        assert r"\x1b[31m" in page
+
+
+def test_a_stage_that_takes_no_whole_nanosecond_each_is_no_zero():
+    shown = loop(["step"], US, 1_000, host_ns=host(code=US * 1_000 - 10, launch=10), process=PID)
+    assert re.search(r"launches +0 ns +<0\.1%", "\n".join(breakdown(analysis(stages=[shown])))) is None
