@@ -15,7 +15,8 @@ import nsys_analyze
 from nsys_analyze import cli
 from nsys_analyze.cli.report import SUFFIXES
 from nsys_analyze.errors import ReportError
-from tests.view_samples import HOSTILE, analysis, hostile, instances, llama, thunder, training
+from tests.view_samples import HOSTILE, analysis, hostile, instances, llama, training
+from tests.view_samples_parts import thunder
 
 ENTRY = "import sys; from nsys_analyze.cli import main; sys.exit(main())"
 

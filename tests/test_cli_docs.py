@@ -1,8 +1,9 @@
-"""The outputs in README.md are what comes out. ``python -m tests.test_cli_docs`` writes them anew."""
+"""The outputs in the documents are what comes out. ``python -m tests.test_cli_docs`` writes them anew."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import os
 import re
@@ -10,11 +11,17 @@ import shlex
 from pathlib import Path
 from unittest import mock
 
+import pytest
+
 from nsys_analyze import cli
 from nsys_analyze.cli.report import report
+from nsys_analyze.metrics.results import GpuWindow, HostTime
+from nsys_analyze.model.compile_rules import Phase, matching_rule, with_user_rules
+from nsys_analyze.model.evidence import Source
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
+README, NUMBERS = ROOT / "README.md", ROOT / "docs" / "numbers.md"
+OUTPUTS = {README: 2, NUMBERS: 1}  # how many a document shows
 BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTALL)
 COLUMNS = "110"
 
@@ -32,10 +39,27 @@ def refreshed(text):
     return BLOCK.sub(lambda block: f"```console\n{block[1]}{output(block[2])}```", text)
 
 
-def test_the_readme_shows_what_comes_out():
-    text = README.read_text(encoding="utf-8")
-    assert len(BLOCK.findall(text)) == 2
+@pytest.mark.parametrize("document", OUTPUTS, ids=lambda path: path.name)
+def test_a_document_shows_what_comes_out(document):
+    text = document.read_text(encoding="utf-8")
+    assert len(BLOCK.findall(text)) == OUTPUTS[document]
     assert text == refreshed(text)
+
+
+def test_the_rule_in_the_document_is_one(tmp_path):
+    example = re.search(r"```toml\n(.*?)```", NUMBERS.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "rules.toml").write_text(example[1], encoding="utf-8")
+    rules = with_user_rules(tmp_path / "rules.toml")
+    assert matching_rule("emit_kernel", rules) == 0
+    assert rules[0].module
+
+
+def test_the_tables_name_every_part():
+    text = NUMBERS.read_text(encoding="utf-8")
+    parts = [field.name for kind in (HostTime, GpuWindow) for field in dataclasses.fields(kind)]
+    parts = [part for part in parts if part not in ("device", "instances", "window")]
+    for part in (*parts, *(phase.name.lower() for phase in Phase), *(source.name.lower() for source in Source)):
+        assert f"| `{part}` |" in text, part
 
 
 def test_every_option_is_explained():
@@ -46,10 +70,11 @@ def test_every_option_is_explained():
 
 def test_documents_name_only_options_that_exist():
     known = {name for option in report.params for name in option.opts} | {"--version", "--help"}
-    for document in (README, ROOT / "docs" / "numbers.md", ROOT / "CHANGELOG.md"):
+    for document in (*OUTPUTS, ROOT / "CHANGELOG.md"):
         text = re.sub(r"nsys (profile|export).*", "", document.read_text(encoding="utf-8"))
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
 
 
 if __name__ == "__main__":
-    README.write_text(refreshed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in OUTPUTS:
+        path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nsys_analyze.metrics.results import Analysis, Stage
 
-ADDITIVE = ("instances", "gpu_ops", "kernels", "launches", "kernel_launches", "kernel_ns", "busy_ns", "active_ns")
+ADDITIVE = ("instances", "gpu_ops", "graphs", "launches", "kernel_launches", "busy_ns", "active_ns")
 
 examples = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 

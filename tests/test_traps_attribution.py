@@ -262,3 +262,15 @@ def test_the_profilers_time_in_the_gap_is_given_beside_it(builder, main, analyse
     launch(main, 180, 200, 210)
     gap = by_path(analyse(builder))["step"].startup_gap_ns
     assert (gap.total, gap.profiler) == (100, 50 + 10)
+
+
+def test_kernels_of_graphs_traced_whole_are_unknown_not_none(builder, main, analyse):
+    main.push_pop("eager", 0, 100)
+    launch(main, 10, 20, 30)
+    main.push_pop("graphs", 200, 300)
+    launch(main, 210, 220, 230)
+    main.call("cudaGraphLaunch_v10000", 240, 245).graph_trace(250, 290)
+    eager, graphs = analyse(builder).stages
+    assert (eager.kernels, eager.graphs, eager.kernel_ns) == (1, 0, 10)
+    assert (graphs.kernels, graphs.kernel_ns, graphs.kernels_per_instance, graphs.overhead_per_kernel_ns) == (None,) * 4
+    assert (graphs.graphs, graphs.gpu_ops, graphs.busy_ns) == (1, 2, 50)

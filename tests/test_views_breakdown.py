@@ -10,20 +10,8 @@ import pytest
 from nsys_analyze.metrics.breakdown import Kind, host_split, splits
 from nsys_analyze.views import markdown_view, table_view
 from nsys_analyze.views.page import Layout
-from tests.view_samples import (
-    MS,
-    PID,
-    US,
-    analysis,
-    compiling,
-    host,
-    hostile,
-    loop,
-    stage,
-    thunder,
-    two_processes,
-    window,
-)
+from tests.view_samples import MS, analysis, hostile, loop, stage, two_processes
+from tests.view_samples_parts import compiling, host, thunder, window
 
 TABLE = """\
 Breakdown                                time  share   united
@@ -79,7 +67,7 @@ def only(*names):
 def breakdown(report, columns=80):
     """The lines of the table."""
     page = table_view.render([report], Layout(listing=True, breakdown=True), columns=columns)
-    return page[page.index("Breakdown ") :].split("\n\n")[0].splitlines()
+    return page[page.index("\nBreakdown") + 1 :].split("\n\n")[0].splitlines()
 
 
 @pytest.mark.parametrize("columns", [80, 160])
@@ -115,9 +103,9 @@ def test_means_are_over_the_instances_that_used_the_gpu():
     shown = loop(["step"], MS, 10, host_ns=host(code=10 * MS), gpu_window_ns=[window(4, 2, own=MS, other=3 * MS)])
     lines = breakdown(analysis(stages=[shown]))
     assert lines[1].startswith("step, mean of 10")
-    assert re.fullmatch(r"  host: host code +1\.00 ms", lines[2])
-    assert re.fullmatch(r"  GPU 2, 4 of 10 instances +1\.00 ms", lines[3])
-    assert re.fullmatch(r"    others' work +750 us +75\.0%", lines[4])
+    assert re.fullmatch(r"  host: host code +1\.000 ms", lines[2])
+    assert re.fullmatch(r"  GPU 2, 4 of 10 instances +1\.000 ms", lines[3])
+    assert re.fullmatch(r"    others' work +0\.750 ms +75\.0%", lines[4])
 
 
 def test_every_gpu_has_its_own_split():
@@ -130,6 +118,13 @@ def test_loading_alone_is_told_once():
     lines = breakdown(only("build"))
     assert not [line for line in lines if "compil" in line]
     assert [line.split("  ")[1] for line in lines if "loading" in line] == ["", "loading modules, by source"]
+
+
+def test_what_lies_in_a_compilers_range_is_compiling_though_its_own_evidence_is_loading():
+    loaded = compiling(MS, {"api": MS}, {"load": MS}, tools={"CUDA driver": MS})
+    for evidence in (loaded, compiling(0, {}, {})):
+        shown = stage(["zero_"], [9 * MS], host_ns=host(compile=9 * MS), compile_ns=evidence)
+        assert re.fullmatch(r"  host: compiling and loading +9\.00 ms", breakdown(analysis(stages=[shown]))[2])
 
 
 def test_a_tool_that_only_loads_is_named_beside_the_driver():
@@ -170,8 +165,3 @@ def test_names_of_tools_are_no_escape_codes():
     for page in (table_view.render([report], layout, columns=80), markdown_view.render([report], layout)):
         assert all(line.isprintable() for line in page.splitlines())
         assert r"\x1b[31m" in page
-
-
-def test_a_stage_that_takes_no_whole_nanosecond_each_is_no_zero():
-    shown = loop(["step"], US, 1_000, host_ns=host(code=US * 1_000 - 10, launch=10), process=PID)
-    assert re.search(r"launches +0 ns +<0\.1%", "\n".join(breakdown(analysis(stages=[shown])))) is None

@@ -78,3 +78,8 @@ def test_shares_of_a_column_align_on_their_point():
         ("100", "%"),
         None,
     ]
+
+
+def test_a_mean_below_a_nanosecond_is_not_nothing():
+    assert texts(units.durations([1_000, 0.01, 0])) == ["1,000 ns", "<1 ns", "0 ns"]
+    assert units.duration(0.2) == "<1 ns"

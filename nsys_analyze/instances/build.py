@@ -56,6 +56,7 @@ def build_instances(
         kernel_launches=_sum(members, launches.launches_kernel),
         gpu_ops=gpu_ops,
         kernels=_sum(members, launches.kernel_count),
+        graphs=_sum(members, launches.graph_count),
         via_process=_sum_by_process(members, launches.op_count),
         kernel_ns=_sum(members, launches.kernel_ns),
         busy_ns=busy,

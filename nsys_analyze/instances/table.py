@@ -31,9 +31,9 @@ class Instances:
     """One row a range, in the order of Ranges. Counts and times are inclusive but for those that begin with ``self_``.
 
     ``path`` indexes Paths, ``parent`` is the parent instance across threads (-1: none) and ``completion`` the later
-    of the end of the range and the end of its last GPU operation. ``via_process`` counts operations that arrived by the
-    process rule. ``busy_ns`` unites the operations' intervals per device and adds the devices up; ``active_ns``
-    unites over all devices.
+    of the end of the range and the end of its last GPU operation. ``graphs`` counts CUDA graphs that were traced
+    whole, whose kernels nobody knows. ``via_process`` counts operations that arrived by the process rule. ``busy_ns``
+    unites the operations' intervals per device and adds the devices up; ``active_ns`` unites over all devices.
     """
 
     path: Int32
@@ -43,6 +43,7 @@ class Instances:
     kernel_launches: Int64
     gpu_ops: Int64
     kernels: Int64
+    graphs: Int64
     via_process: Int64
     kernel_ns: Int64
     busy_ns: Int64

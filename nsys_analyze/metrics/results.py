@@ -117,7 +117,7 @@ class CompileTime:
     @property
     def only_loading(self) -> bool:
         """Whether all that is known of is loading: no compiler left a trace."""
-        return self.phases.get("load", 0) == self.threads_total
+        return 0 < self.threads_total == self.phases.get("load", 0)
 
     @property
     def module_ns(self) -> float | None:
@@ -187,7 +187,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The ranges of one process with the same path (or, by name, with the same name)."""
+    """The ranges of one process with the same path (or, by name, with the same name).
+
+    Where CUDA graphs were traced whole (``graphs``), nobody knows their kernels: kernel counts and times are None.
+    """
 
     key: str
     path: list[str]
@@ -203,14 +206,15 @@ class Stage:
     elapsed_ns: Distribution
     pace_ns: float | None
     gpu_ops: int
-    kernels: int
+    kernels: int | None
+    graphs: int = 0
     kernel_launches: int
     launches: int
     via_process: int
-    kernel_ns: int
+    kernel_ns: int | None
     busy_ns: int
     active_ns: int
-    kernels_per_instance: KernelsPerInstance
+    kernels_per_instance: KernelsPerInstance | None
     self: SelfCounts
     startup_gap_ns: StartupGap | None
     cpu_overhead_ns: float | None
@@ -231,6 +235,14 @@ class Stage:
         if self.cold_start_ns is None or self.cold_first_ns is None:
             return None
         return self.cold_first_ns - self.cold_start_ns
+
+    @property
+    def only_loads(self) -> bool:
+        """Whether all evidence in it is of loading, and it lies in no compiler's range either."""
+        host, compiling = self.host_ns, self.compile_ns
+        if compiling is None or not compiling.only_loading:
+            return False
+        return host is None or host.compile <= compiling.total
 
     @property
     def is_compilers_own(self) -> bool:
@@ -275,10 +287,11 @@ class Instance:
     wall_ns: int
     elapsed_ns: int
     gpu_ops: int
-    kernels: int
+    kernels: int | None
+    graphs: int = 0
     launches: int
     kernel_launches: int
-    kernel_ns: int
+    kernel_ns: int | None
     busy_ns: int
     active_ns: int
     startup_gap_ns: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,11 +95,13 @@ class StageTable:
     def _stage(self, row: int) -> Stage:
         path_row, instances = int(self._grouping.path[row]), self._of_wall.count_all(row)
         path, domains = self.path(row)
-        sums = {name: int(values[row]) for name, values in self._sums.items()}
+        sums: dict[str, Any] = {name: int(values[row]) for name, values in self._sums.items()}
         elapsed = self._of_elapsed.distribution(row)
         pace_ns = _number(self.pace.pace[row])
         overhead = max((elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances, 0.0)
         has_gpu, known = sums["gpu_ops"] > 0, len(self._trace.ops) > 0
+        if sums["graphs"]:
+            sums["kernels"] = sums["kernel_ns"] = None
         kernels = sums["kernels"]
         return Stage(
             key=self.key(row),
@@ -116,7 +118,7 @@ class StageTable:
             elapsed_ns=elapsed,
             pace_ns=pace_ns,
             **{name: sums[name] for name in _SUMMED if not name.startswith("self_")},
-            kernels_per_instance=self._kernels_per_instance(row),
+            kernels_per_instance=self._kernels_per_instance(row) if kernels is not None else None,
             self=SelfCounts(**{name.removeprefix("self_"): sums[name] for name in _SUMMED if name.startswith("self_")}),
             startup_gap_ns=self._gap(row) if has_gpu else None,
             cpu_overhead_ns=overhead if known else None,
@@ -173,6 +175,7 @@ class StageTable:
 _SUMMED = (
     "gpu_ops",
     "kernels",
+    "graphs",
     "kernel_launches",
     "launches",
     "via_process",

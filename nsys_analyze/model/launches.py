@@ -57,6 +57,7 @@ def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_o
         first_op=first_op,
         op_count=np.diff(first_op).astype(np.int32),
         kernel_count=_over_launches(np.add, is_kernel.astype(np.int32), at),
+        graph_count=_over_launches(np.add, (kind == OpKind.GRAPH).astype(np.int32), at),
         kernel_ns=_over_launches(np.add, (end - start) * is_kernel, at),
         gpu_start=start if len(at) == len(start) else start[at],
         gpu_end=_over_launches(np.maximum, end, at),

@@ -139,6 +139,7 @@ class Launches:
     first_op: Int64
     op_count: Int32
     kernel_count: Int32
+    graph_count: Int32
     kernel_ns: Int64
     gpu_start: Int64
     gpu_end: Int64

@@ -65,7 +65,7 @@ def _stage_name(stage: Stage, name: Name) -> Name:
 def _lines(split: Split, stage: Stage) -> Iterator[tuple[Name, _Line]]:
     """The whole and its parts, on one line where there is only one."""
     compiling, mean = stage.compile_ns, split.per_instance()
-    only_loading = compiling is not None and compiling.only_loading
+    only_loading = stage.only_loads
     whole = whole_name(split.kind, only_loading=only_loading) + _device(split, stage)
     names = [part_name(split.kind, part.name, only_loading=only_loading) for part in split.parts]
     if len(names) == 1:

@@ -32,12 +32,12 @@ class Measure(Generic[T]):
 
 
 def _kernels(stage: Stage) -> float | None:
-    return stage.kernels_per_instance.median if stage.gpu_ops else None
+    return stage.kernels_per_instance.median if stage.gpu_ops and stage.kernels_per_instance else None
 
 
 def _kernels_spread(stage: Stage) -> str:
     spread = stage.kernels_per_instance
-    return "" if spread.min == spread.max else f"({spread.min:,}-{spread.max:,})"
+    return "" if spread is None or spread.min == spread.max else f"({spread.min:,}-{spread.max:,})"
 
 
 def _gap(stage: Stage) -> float | None:

@@ -29,7 +29,7 @@ def _host_remark(stage: Stage) -> list[list[str]]:
     """What filled a stage's wall time, unless it was one thing only and nothing was compiled."""
     split, compiling = host_split(stage), stage.compile_ns
     some = compiling is not None and compiling.total > 0
-    phrases = _phrases(split, only_loading=compiling is not None and compiling.only_loading) if split else []
+    phrases = _phrases(split, only_loading=stage.only_loads) if split else []
     if len(phrases) < (1 if some else 2):
         return []
     return [[f"filled by {phrases[0]}", *phrases[1:]]]

@@ -80,6 +80,8 @@ def _percentage(value: float) -> Number:
 
 
 def _number(value: float, decimals: int, unit: str) -> Number:
+    if unit == "ns" and 0 < value < 0.5:
+        return Number("<1", "", unit)
     whole, point, fraction = f"{value:,.{decimals if value else 0}f}".partition(".")
     return Number(whole, point + fraction, unit)
 
