@@ -11,6 +11,19 @@ from nsys_analyze.metrics.results import CompileTime, GpuWindow, HostTime, Stage
 _GPU_PARTS = ("own", "other", "idle_startup", "idle_between", "idle_tail")
 
 
+HOST_PARTS = {  # what the parts of the host partition are called
+    "profiler": "profiler",
+    "compile": "compiling and loading",
+    "launch": "launches",
+    "memory": "memory calls",
+    "sync": "waiting for the GPU",
+    "graph": "building graphs",
+    "cuda_other": "other CUDA calls",
+    "helpers": "other threads",
+    "code": "host code",
+}
+
+
 class Kind(StrEnum):
     """What is split up, and by what."""
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nsys_analyze.attribution import How, Nesting
 from nsys_analyze.attribution.nesting import innermost
+from nsys_analyze.metrics.breakdown import HOST_PARTS
 from nsys_analyze.metrics.coverage import lost_launches
 from nsys_analyze.metrics.programs import is_profiler_init
 from nsys_analyze.metrics.results import Notice, Stage
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _FIRST_LAUNCH_SHARE = 0.01  # of a stage's wall time: below, its first launches are not worth a line
 
 _NSYS_ERROR = 3
+_STALL_SHARE = 0.02  # of a loop's time: below, its stalls are not worth a line
+_MOST_STALLS = 3
+_AFTER_END = "GPU work after its end"
 _LONGEST = 200  # characters of a text of nsys
 
 _UNATTRIBUTED = {
@@ -59,6 +63,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
         *_mended(trace),
         *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
+        *_stalls(rows.stages),
         *_diagnostics(report.metadata.diagnostics),
     ]
     return sorted(found, key=lambda notice: notice.level != "warning")
@@ -107,13 +112,35 @@ def _lost(trace: Trace) -> Iterator[Notice]:
         )
 
 
+def _stalls(stages: list[Stage]) -> Iterator[Notice]:
+    """Loops whose stalls cost more than a little, those that lost the most first."""
+    lost = [
+        (sum(stall.excess_ns for stall in stage.stalls), stage)
+        for stage in stages
+        if stage.pace_ns is not None and stage.gpu_ops and not stage.is_compilers_own
+    ]
+    told = [(excess, stage) for excess, stage in lost if excess > _STALL_SHARE * stage.elapsed_ns.total]
+    for _, stage in sorted(told, key=lambda row: -row[0])[:_MOST_STALLS]:
+        worst = stage.stalls[0]
+        cause = next(iter(worst.filled_ns), "code")
+        yield Notice(
+            code="late-stall",
+            message=f"the worst instance of `{' / '.join(stage.path)}`, number {worst.index}, took "
+            f"{worst.elapsed_ns / 1e6:.3g} ms, {worst.excess_ns / 1e6:.3g} ms over the median, most of it in "
+            f"{HOST_PARTS.get(cause, _AFTER_END)}",
+            stage=stage.key,
+            count=len(stage.stalls),
+            level="note",
+        )
+
+
 def _diagnostics(diagnostics: list[tuple[int, str]]) -> Iterator[Notice]:
     """What nsys itself warned of, each text once; its warnings are notes here, since most are harmless."""
     for (severity, text), count in Counter(diagnostics).items():
         said = " ".join(text.split())
         yield Notice(
             code="nsys-error" if severity == _NSYS_ERROR else "nsys-warning",
-            message=f"nsys said: {said}" if len(said) <= _LONGEST else f"nsys said: {said[:_LONGEST]}...",
+            message=f"the profiler said: {said if len(said) <= _LONGEST else said[:_LONGEST] + '...'}",
             count=count,
             level="warning" if severity == _NSYS_ERROR else "note",
         )

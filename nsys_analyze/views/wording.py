@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from nsys_analyze.metrics.breakdown import Kind
+from nsys_analyze.metrics.breakdown import HOST_PARTS, Kind
 from nsys_analyze.views.text import visible
 
 _PARTS = {
-    Kind.HOST: {
-        "profiler": "profiler",
-        "compile": "compiling and loading",
-        "launch": "launches",
-        "memory": "memory calls",
-        "sync": "waiting for the GPU",
-        "graph": "building graphs",
-        "cuda_other": "other CUDA calls",
-        "helpers": "other threads",
-        "code": "host code",
-    },
+    Kind.HOST: HOST_PARTS,
     Kind.GPU: {
         "own": "own work",
         "other": "others' work",
