@@ -1,0 +1,64 @@
+"""What an analysis says, as plain values: the JSON contract (schema version 1) in types.
+
+Field names are the JSON names. Times are nanoseconds: ``int`` where they are exact (a duration or a sum of durations),
+``float`` where they are a mean or a percentile. ``None`` is "this capture cannot say", never zero.
+"""
+
+from nsys_analyze.metrics.results.parts import (
+    CompileTime,
+    Distribution,
+    GapMeans,
+    GpuWindow,
+    HostTime,
+    KernelsPerInstance,
+    LaunchCalls,
+    QueueDelay,
+    SelfCounts,
+    Series,
+    Stall,
+    StartupGap,
+)
+from nsys_analyze.metrics.results.report import (
+    Analysis,
+    Coverage,
+    CoverageTime,
+    Gpu,
+    Notice,
+    Process,
+    Program,
+    ReportInfo,
+    Settings,
+)
+from nsys_analyze.metrics.results.stage import (
+    Instance,
+    Stage,
+)
+
+SCHEMA_VERSION = 1
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Analysis",
+    "CompileTime",
+    "Coverage",
+    "CoverageTime",
+    "Distribution",
+    "GapMeans",
+    "Gpu",
+    "GpuWindow",
+    "HostTime",
+    "Instance",
+    "KernelsPerInstance",
+    "LaunchCalls",
+    "Notice",
+    "Process",
+    "Program",
+    "QueueDelay",
+    "ReportInfo",
+    "SelfCounts",
+    "Series",
+    "Settings",
+    "Stage",
+    "Stall",
+    "StartupGap",
+]

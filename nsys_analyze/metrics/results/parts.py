@@ -1,0 +1,179 @@
+"""Values that a stage is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """Durations of a stage's instances. Percentiles and extremes leave out instances that never ended."""
+
+    total: int
+    mean: float
+    median: float | None
+    p95: float | None
+    min: int | None
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartupGap:
+    """From an instance's start to its first GPU operation, over the instances that have one.
+
+    ``total = prelude + launch + queue = exposed + hidden``, exactly. ``profiler`` is the profiler's own time inside the
+    gap; ``first`` is the first instance's gap.
+    """
+
+    total: int
+    prelude: int
+    launch: int
+    queue: int
+    exposed: int
+    hidden: int
+    profiler: int
+    mean: float
+    median: float | None
+    p95: float | None
+    max: int | None
+    first: int
+    exposed_median: float | None
+    exposed_p95: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapMeans:
+    """A startup gap and its parts, each a mean over the instances that have one."""
+
+    total: float
+    prelude: float
+    launch: float
+    queue: float
+    exposed: float
+    hidden: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchCalls:
+    """CPU time of kernel launch calls; each function's first launch is kept apart, since it may load the function."""
+
+    count: int
+    median: float | None
+    p95: float | None
+    max: int | None
+    first_count: int
+    first_total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDelay:
+    """From the end of a launch call to the start of its first GPU operation, at least 0."""
+
+    median: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelsPerInstance:
+    """Kernels of a single instance of the stage."""
+
+    min: int
+    median: float
+    max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfCounts:
+    """Operations whose innermost range is of this stage."""
+
+    gpu_ops: int
+    kernels: int
+    kernel_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileTime:
+    """Evidence of compiling and loading in a stage.
+
+    ``total`` unites it over all threads; ``threads_total`` adds threads up, as do ``phases`` and ``tools``, in which
+    the innermost evidence counts. ``sources`` and ``phases_united`` are unions over threads. ``modules`` counts
+    compiled modules.
+    """
+
+    total: int
+    threads_total: int
+    modules: int
+    sources: dict[str, int]
+    phases: dict[str, int]
+    phases_united: dict[str, int]
+    tools: dict[str, int]
+
+    @property
+    def only_loading(self) -> bool:
+        """Whether all that is known of is loading: no compiler left a trace."""
+        return 0 < self.threads_total == self.phases.get("load", 0)
+
+    @property
+    def module_ns(self) -> float | None:
+        """Thread time of the phase "compile" for each compiled module, None where either is missing."""
+        compiling = self.phases.get("compile", 0)
+        return compiling / self.modules if self.modules and compiling else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTime:
+    """Parts of the instances' wall time, which they add up to; ``code`` is what nothing else explains."""
+
+    profiler: int
+    compile: int
+    launch: int
+    memory: int
+    sync: int
+    graph: int
+    cuda_other: int
+    helpers: int
+    code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuWindow:
+    """How one device spent the instances' windows (start to completion), over the ``instances`` that used it.
+
+    ``window = own + other + idle_startup + idle_between + idle_tail``.
+    """
+
+    device: int
+    instances: int
+    window: int
+    own: int
+    other: int
+    idle_startup: int
+    idle_between: int
+    idle_tail: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """An instance far above its siblings. ``index`` is its place among the stage's finished instances, by start.
+
+    ``excess_ns`` is its elapsed time less the stage's median; ``filled_ns`` tells which parts of the host partition (or
+    ``gpu_after_end``, GPU work after the range's end) grew beyond their median, largest first.
+    """
+
+    index: int
+    start_ns: int
+    elapsed_ns: int
+    excess_ns: float
+    filled_ns: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One entry an instance, in order of start. ``gap_ns`` and ``exposed_ns`` are None where nothing ran on a GPU."""
+
+    start_ns: list[int]
+    wall_ns: list[int]
+    elapsed_ns: list[int]
+    gap_ns: list[int | None]
+    exposed_ns: list[int | None]
+    kernels: list[int]

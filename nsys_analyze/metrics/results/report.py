@@ -1,0 +1,154 @@
+"""What is said about a whole report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nsys_analyze.metrics.results.stage import Instance, Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A process from its first event to its last; instants are nanoseconds on the report's clock."""
+
+    process: int
+    name: str
+    first_event_ns: int
+    cuda_init_ns: int | None
+    first_call_ns: int | None
+    first_gpu_op_ns: int | None
+    first_kernel_ns: int | None
+    last_event_ns: int
+    calls: int
+    launches: int
+    gpu_ops: int
+    kernels: int
+    kernel_ns: int
+    busy_ns: int
+    profiler_ns: int
+
+    @property
+    def lifetime_ns(self) -> int:
+        """From the first event to the last."""
+        return self.last_event_ns - self.first_event_ns
+
+    def until_ns(self, instant: int | None) -> int | None:
+        """Returns the time from the process's first event to ``instant``, or None where that never came."""
+        return None if instant is None else instant - self.first_event_ns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A process of the report; ``gpus`` are the machine's GPU numbers it used."""
+
+    pid: int
+    name: str
+    rank: int | None
+    gpus: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """A GPU of the machine."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportInfo:
+    """Where the numbers come from. ``capture`` holds the capture's settings where the report states them."""
+
+    file: str
+    sha256: str | None
+    nsys_version: str | None
+    export_schema: str | None
+    duration_ns: int | None
+    gpus: list[Gpu]
+    cpu: str | None
+    driver: str | None
+    capture: dict[str, str | bool | int | None]
+    processes: list[Process]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageTime:
+    """GPU time of the operations, by how they were attributed."""
+
+    gpu_ops: int
+    thread: int
+    process: int
+    no_launch_row: int
+    outside_ranges: int
+    ambiguous_thread: int
+
+    @property
+    def attributed(self) -> int:
+        """GPU time of the operations that belong to a range."""
+        return self.thread + self.process
+
+    @property
+    def attributed_share(self) -> float | None:
+        """``attributed`` as a share of all GPU time, None where there is none."""
+        return self.attributed / self.gpu_ops if self.gpu_ops else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """GPU operations, by how they were attributed; ``gpu_ops`` is their number and the sum of the other counts."""
+
+    gpu_ops: int
+    thread: int
+    process: int
+    no_launch_row: int
+    outside_ranges: int
+    ambiguous_thread: int
+    gpu_time_ns: CoverageTime
+    launches_without_gpu_op: int
+
+    @property
+    def attributed(self) -> int:
+        """Operations that belong to a range."""
+        return self.thread + self.process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something a reader must know.
+
+    ``level`` is "note" or "warning"; ``code`` is stable; ``stage`` is the key of the stage concerned, or None.
+    """
+
+    code: str
+    message: str
+    stage: str | None = None
+    count: int | None = None
+    level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the numbers were made.
+
+    ``domain`` lists the NVTX domains kept, or is None for all; ``compile_rules`` names a file of rules beside the
+    packaged ones.
+    """
+
+    attribution: str
+    folding: str
+    domain: list[str] | None
+    compile_rules: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """Everything said about one report. ``by`` is what a row of ``stages`` stands for: "path" or "name"."""
+
+    settings: Settings
+    report: ReportInfo
+    coverage: Coverage
+    warnings: list[Notice]
+    programs: list[Program]
+    stages: list[Stage]
+    by: str = "path"
+    instances: list[Instance] = field(default_factory=list)

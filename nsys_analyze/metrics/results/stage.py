@@ -1,0 +1,137 @@
+"""Rows of the output: stages and instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nsys_analyze.metrics.results.parts import (
+    CompileTime,
+    Distribution,
+    GapMeans,
+    GpuWindow,
+    HostTime,
+    KernelsPerInstance,
+    LaunchCalls,
+    QueueDelay,
+    SelfCounts,
+    Series,
+    Stall,
+    StartupGap,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The ranges of one process with the same path (or, by name, with the same name).
+
+    Where CUDA graphs were traced whole (``graphs``), nobody knows their kernels: kernel counts and times are None.
+    """
+
+    key: str
+    path: list[str]
+    domains: list[str]
+    name: str
+    domain: str
+    process: int
+    depth: int
+    instances: int
+    instances_with_gpu: int
+    unfinished: int
+    wall_ns: Distribution
+    elapsed_ns: Distribution
+    pace_ns: float | None
+    gpu_ops: int
+    kernels: int | None
+    graphs: int = 0
+    kernel_launches: int
+    launches: int
+    via_process: int
+    kernel_ns: int | None
+    busy_ns: int
+    active_ns: int
+    kernels_per_instance: KernelsPerInstance | None
+    self: SelfCounts
+    startup_gap_ns: StartupGap | None
+    cpu_overhead_ns: float | None
+    overhead_per_kernel_ns: float | None
+    launch_call_ns: LaunchCalls | None
+    queue_delay_ns: QueueDelay | None
+    compile_ns: CompileTime | None = None
+    cold_start_ns: float | None
+    cold_first_ns: int | None = None
+    host_ns: HostTime | None = None
+    gpu_window_ns: list[GpuWindow] = field(default_factory=list)
+    stalls: list[Stall] = field(default_factory=list)
+    series: Series | None
+
+    @property
+    def cold_others_median_ns(self) -> float | None:
+        """Median elapsed time of the instances that the cold one is held against."""
+        if self.cold_start_ns is None or self.cold_first_ns is None:
+            return None
+        return self.cold_first_ns - self.cold_start_ns
+
+    @property
+    def only_loads(self) -> bool:
+        """Whether all evidence in it is of loading, and it lies in no compiler's range either."""
+        host, compiling = self.host_ns, self.compile_ns
+        if compiling is None or not compiling.only_loading:
+            return False
+        return host is None or host.compile <= compiling.total
+
+    @property
+    def is_compilers_own(self) -> bool:
+        """Whether every instance ran inside a compiler, such as what autotuning calls: no work of the program's own."""
+        host = self.host_ns
+        return host is not None and host.compile > 0 and host.compile + host.profiler == self.wall_ns.total
+
+    @property
+    def active_mean_ns(self) -> float | None:
+        """Time an instance keeps at least one GPU busy, on average: the part of its pace that is not CPU overhead."""
+        return self.active_ns / self.instances if self.instances_with_gpu else None
+
+    @property
+    def gap_means_ns(self) -> GapMeans | None:
+        """The parts of the startup gap, on average over the instances that have one."""
+        gap, count = self.startup_gap_ns, self.instances_with_gpu
+        if gap is None or not count:
+            return None
+        return GapMeans(
+            total=gap.mean,
+            prelude=gap.prelude / count,
+            launch=gap.launch / count,
+            queue=gap.queue / count,
+            exposed=gap.exposed / count,
+            hidden=gap.hidden / count,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One range, as ``--by instance`` lists it. ``stage`` is the key of its stage, ``index`` its place there."""
+
+    stage: str
+    path: list[str]
+    name: str
+    domain: str
+    process: int
+    thread: int
+    index: int
+    finished: bool
+    start_ns: int
+    wall_ns: int
+    elapsed_ns: int
+    gpu_ops: int
+    kernels: int | None
+    graphs: int = 0
+    launches: int
+    kernel_launches: int
+    kernel_ns: int | None
+    busy_ns: int
+    active_ns: int
+    startup_gap_ns: int | None
+    prelude_ns: int | None
+    launch_ns: int | None
+    queue_ns: int | None
+    exposed_ns: int | None
+    hidden_ns: int | None
