@@ -64,7 +64,8 @@ def test_nvfuser_compiles_seven_kernels_on_four_threads(sample_report):
 def test_torch_compile_phases_count_once_though_each_comes_twice(sample_report):
     report = open_report(sample_report("inductor_compile_phases"))
     found = compiled(report, "compile")
-    assert set(some(found.tools)) == {"CUDA driver", "Dynamo", "AOTAutograd", "Inductor", "Triton", "torch.compile"}
+    tools = {"Dynamo", "AOTAutograd", "Inductor", "Triton", "torch.compile", "autotuning", "CUDA driver"}
+    assert set(some(found.tools)) == tools
     assert min(found.phases[phase] for phase in ("trace", "lower", "codegen", "compile", "autotune")) > 50 * MS
     assert sum(found.phases.values()) == sum(found.tools.values()) == found.threads_total
     assert found.threads_total == found.total  # all on one thread
@@ -121,6 +122,59 @@ def test_evidence_of_several_sources_counts_once(builder, thread, tmp_path):
     assert some(found.sources) == {"api": 200, "ranges": 1000, "overhead": 200}
     assert (found.total, found.threads_total) == (1000, 1000)
     assert some(found.phases) == {"lower": 700, "load": 300}
+
+
+# --- candidates being tried out
+
+
+def timed(thread: Thread, at: int, launches: int, pause: int = 0) -> int:
+    """Record an event, launch, and record another; return the time after it, and after a flush of the cache."""
+    thread.call("cudaEventRecordWithFlags_v11010", at, at + 2)
+    for number in range(launches):
+        call = at + 5 + 10 * number
+        thread.call("cuLaunchKernelEx", call, call + 3).kernel("candidate", call + 4, call + 9)
+    end = at + 5 + 10 * launches
+    thread.call("cudaEventRecordWithFlags_v11010", end, end + 2)
+    if not pause:
+        thread.call("cudaLaunchKernel_v7000", end + 5, end + 8).kernel("flush", end + 9, end + 10)
+    return end + 20 + pause
+
+
+def test_inductor_tries_out_thousands_of_kernels_without_saying_so(sample_report):
+    report = open_report(sample_report("llama_inductor"))
+    found = compiled(report, "compile")
+    assert 300 * MS < found.sources["benchmarks"] < 400 * MS
+    assert found.phases["autotune"] == pytest.approx(found.sources["benchmarks"], rel=0.01)
+    assert 4000 < stage(report, "compile").benchmark_kernels < stage(report, "compile").kernels == 6306
+    assert stage(report, "steady", "step").benchmark_kernels == 0
+
+
+def test_kernels_timed_over_and_over_are_no_work(builder, thread, tmp_path):
+    thread.push_pop("compile", 0, 10_000)
+    at = 100
+    for _ in range(30):
+        at = timed(thread, at, launches=1)
+    report = open_report(builder.write(tmp_path / "report.sqlite"))
+    found = compiled(report, "compile")
+    assert (
+        some(found.tools)["autotuning"] == found.sources["benchmarks"] == (at - 18) - 100
+    )  # from the first event to the last
+    assert stage(report, "compile").benchmark_kernels == 59  # the last flush comes after the last event
+
+
+@pytest.mark.parametrize(
+    ("rounds", "launches", "pause"),
+    [(24, 1, 0), (100, 20, 0), (100, 1, 50)],
+    ids=["too few", "steps of many kernels", "nothing between the steps"],
+)
+def test_programs_that_time_their_steps_do_not_autotune(builder, thread, tmp_path, rounds, launches, pause):
+    thread.push_pop("steady", 0, 1_000_000)
+    at = 100
+    for _ in range(rounds):
+        at = timed(thread, at, launches, pause)
+    report = open_report(builder.write(tmp_path / "report.sqlite"))
+    assert compiled(report, "steady").sources["benchmarks"] == 0
+    assert stage(report, "steady").benchmark_kernels == 0
 
 
 # --- where it belongs

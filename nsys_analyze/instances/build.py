@@ -13,7 +13,7 @@ from nsys_analyze.instances.paths import Paths, find_paths
 from nsys_analyze.instances.startup import startup_gaps
 from nsys_analyze.instances.table import Instances
 from nsys_analyze.instances.windows import gpu_windows
-from nsys_analyze.model.evidence import Evidence
+from nsys_analyze.model.evidence import Evidence, timed_launches
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
 
@@ -57,6 +57,7 @@ def build_instances(
         gpu_ops=gpu_ops,
         kernels=_sum(members, launches.kernel_count),
         graphs=_sum(members, launches.graph_count),
+        benchmark_kernels=_sum(members, launches.kernel_count * timed_launches(evidence, launches)),
         via_process=_sum_by_process(members, launches.op_count),
         kernel_ns=_sum(members, launches.kernel_ns),
         busy_ns=busy,

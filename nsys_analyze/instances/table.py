@@ -32,8 +32,9 @@ class Instances:
 
     ``path`` indexes Paths, ``parent`` is the parent instance across threads (-1: none) and ``completion`` the later
     of the end of the range and the end of its last GPU operation. ``graphs`` counts CUDA graphs that were traced
-    whole, whose kernels nobody knows. ``via_process`` counts operations that arrived by the process rule. ``busy_ns``
-    unites the operations' intervals per device and adds the devices up; ``active_ns`` unites over all devices.
+    whole, whose kernels nobody knows. ``benchmark_kernels`` counts kernels that were launched only to be timed.
+    ``via_process`` counts operations that arrived by the process rule. ``busy_ns`` unites the operations' intervals
+    per device and adds the devices up; ``active_ns`` unites over all devices.
     """
 
     path: Int32
@@ -44,6 +45,7 @@ class Instances:
     gpu_ops: Int64
     kernels: Int64
     graphs: Int64
+    benchmark_kernels: Int64
     via_process: Int64
     kernel_ns: Int64
     busy_ns: Int64

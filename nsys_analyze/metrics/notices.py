@@ -63,6 +63,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
         *_mended(trace),
         *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
+        *_benchmarking(rows.stages),
         *_stalls(rows.stages),
         *_diagnostics(report.metadata.diagnostics),
     ]
@@ -110,6 +111,20 @@ def _lost(trace: Trace) -> Iterator[Notice]:
             message="launch calls have no GPU operation: the capture ended first, or nsys is older than the driver",
             count=lost,
         )
+
+
+def _benchmarking(stages: list[Stage]) -> Iterator[Notice]:
+    """Top-level stages in which somebody tried out kernels."""
+    for stage in stages:
+        if stage.benchmark_kernels and not stage.depth:
+            yield Notice(
+                code="autotuning",
+                message=f"kernels in `{stage.name}` were launched only to be timed: candidates being tried out, "
+                "no work of the program",
+                stage=stage.key,
+                count=stage.benchmark_kernels,
+                level="note",
+            )
 
 
 def _stalls(stages: list[Stage]) -> Iterator[Notice]:

@@ -176,6 +176,7 @@ _SUMMED = (
     "gpu_ops",
     "kernels",
     "graphs",
+    "benchmark_kernels",
     "kernel_launches",
     "launches",
     "via_process",

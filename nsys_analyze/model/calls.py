@@ -26,6 +26,7 @@ class CallKind(IntEnum):
     BLOCKING_COPY = 3
     CAPTURE_BEGIN = 4
     CAPTURE_END = 5
+    EVENT_RECORD = 6
 
 
 class CallPart(IntEnum):

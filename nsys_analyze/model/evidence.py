@@ -1,4 +1,4 @@
-"""Evidence of compiling and loading, from four sources: calls, compilers' ranges, the driver, and first launches."""
+"""Evidence of compiling and loading: calls, compilers' ranges, the driver, first launches, and timing of candidates."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
+from nsys_analyze.model.benchmarking import benchmarking
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.compile_rules import CompileRule, Phase, matching_rule
 from nsys_analyze.model.tables import Launches, Trace
 from nsys_analyze.percentiles import Groups
+from nsys_analyze.timeline import BusyTime
 
 DRIVER_TOOL = "CUDA driver"
+TUNING_TOOL = "autotuning"  # by whoever times kernels with events
 _DRIVER_PHASES = {2: Phase.COMPILE, 6: Phase.LOAD, 7: Phase.LOAD}  # CUpti_ActivityOverheadKind
 
 
@@ -26,6 +29,7 @@ class Source(IntEnum):
     RANGES = 1
     OVERHEAD = 2
     FIRST_LAUNCH = 3
+    BENCHMARKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,14 @@ def find_evidence(trace: Trace, rules: Sequence[CompileRule]) -> Evidence:
         trace: The report.
         rules: Which names of ranges tell of compiling.
     """
-    tools = [DRIVER_TOOL, *dict.fromkeys(rule.tool for rule in rules)]
-    parts = [_of_calls(trace), _of_ranges(trace, rules, tools), _of_driver(trace), _of_first_launches(trace)]
+    tools = [DRIVER_TOOL, TUNING_TOOL, *dict.fromkeys(rule.tool for rule in rules)]
+    parts = [
+        _of_calls(trace),
+        _of_ranges(trace, rules, tools),
+        _of_driver(trace),
+        _of_first_launches(trace),
+        _of_benchmarks(trace),
+    ]
     thread, start, end, phase, tool, module = (
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("thread", "start", "end", "phase", "tool", "module")
@@ -131,6 +141,20 @@ def _of_first_launches(trace: Trace) -> _Part:
     return _of_cuda(Source.FIRST_LAUNCH, launches.thread[rows], start, start + extra, Phase.LOAD)
 
 
+def _of_benchmarks(trace: Trace) -> _Part:
+    thread, start, end = benchmarking(trace.calls)
+    size = len(start)
+    return _Part(
+        Source.BENCHMARKS,
+        thread,
+        start,
+        end,
+        np.full(size, int(Phase.AUTOTUNE)),
+        np.ones(size, np.int64),
+        np.zeros(size, bool),
+    )
+
+
 def _usual_duration(launches: Launches, first: Int64, process: Int32) -> npt.NDArray[np.float64]:
     """Median duration of the other launches of each first launch's function, else of its process; NaN for none."""
     later = (launches.function >= 0) & ~launches.first_of_function
@@ -146,3 +170,15 @@ def _usual_duration(launches: Launches, first: Int64, process: Int32) -> npt.NDA
 def _of_cuda(source: Source, thread: AnyInt, start: Int64, end: Int64, phase: Phase) -> _Part:
     zeros = np.zeros(len(start), np.int64)
     return _Part(source, thread, start, end, np.full(len(start), int(phase)), zeros, np.zeros(len(start), bool))
+
+
+def timed_launches(evidence: Evidence, launches: Launches) -> Bool:
+    """Which launches were made while their thread did nothing but time kernels."""
+    timed: Bool = np.zeros(len(launches), bool)
+    chosen = evidence.source == Source.BENCHMARKS
+    for thread in np.unique(evidence.thread[chosen]).tolist():
+        mine = chosen & (evidence.thread == thread)
+        rows = np.flatnonzero(launches.thread == thread)
+        start = launches.start[rows]
+        timed[rows] = BusyTime.of(evidence.start[mine], evidence.end[mine]).within(start, start + 1) > 0
+    return timed

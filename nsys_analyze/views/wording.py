@@ -19,6 +19,7 @@ _PARTS = {
         "ranges": "compilers' ranges",
         "overhead": "reported by the driver",
         "first_launch": "first launches",
+        "benchmarks": "timing of candidates",
     },
     Kind.COMPILE_PHASES: {
         "trace": "tracing",

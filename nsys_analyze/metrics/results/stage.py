@@ -43,6 +43,7 @@ class Stage:
     gpu_ops: int
     kernels: int | None
     graphs: int = 0
+    benchmark_kernels: int = 0
     kernel_launches: int
     launches: int
     via_process: int
