@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsys_analyze.errors import UsageError
-from nsys_analyze.model.calls import CallKind, base_name, call_kind
+from nsys_analyze.model.calls import CallKind, CallPart, base_name, call_class
 from nsys_analyze.model.folding import compile_patterns, fold_name
 from tests.bruteforce_load import fold as oracle
 
@@ -170,8 +170,8 @@ CALLS = {
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in CALLS.items() for name in names.split()])
 def test_call_kinds(kind, name):
-    assert call_kind(name) is kind
-    assert call_kind(base_name(name)) is kind
+    assert call_class(name).kind is kind
+    assert call_class(base_name(name)).kind is kind
 
 
 @pytest.mark.parametrize(
@@ -190,3 +190,41 @@ def test_call_kinds(kind, name):
 )
 def test_base_names(name, base):
     assert base_name(name) == base
+
+
+@pytest.mark.parametrize(
+    ("part", "names"),
+    [
+        (
+            CallPart.COMPILE,
+            "cuModuleLoad cuModuleLoadDataEx cuModuleLoadFatBinary cuLibraryLoadData cuLibraryLoadFromFile",
+        ),
+        (CallPart.COMPILE, "cudaLibraryLoadData cuLinkCreate cuLinkAddData cuLinkComplete"),
+        (CallPart.LAUNCH, "cudaLaunchKernel cudaLaunchKernelExC cuLaunchKernel cuLaunchKernelEx cudaGraphLaunch"),
+        (CallPart.LAUNCH, "cudaLaunchCooperativeKernel cuLaunchCooperativeKernel cuGraphLaunch"),
+        (CallPart.LAUNCH, "cudaMemcpyAsync cudaMemcpy2DAsync cuMemcpyHtoDAsync cudaMemcpyBatchAsync"),
+        (CallPart.LAUNCH, "cudaMemset cudaMemsetAsync cuMemsetD32Async"),
+        (CallPart.SYNC, "cudaMemcpy cudaMemcpyToSymbol cuMemcpyDtoH cudaMemcpy2D"),
+        (CallPart.SYNC, "cudaDeviceSynchronize cudaStreamSynchronize cudaEventSynchronize cuCtxSynchronize"),
+        (
+            CallPart.MEMORY,
+            "cudaMalloc cudaMallocAsync cudaMallocHost cudaFree cudaFreeAsync cudaFreeHost cudaHostAlloc",
+        ),
+        (
+            CallPart.MEMORY,
+            "cuMemAlloc cuMemFree cuMemCreate cuMemMap cuMemSetAccess cudaMemPoolCreate cudaHostRegister",
+        ),
+        (CallPart.GRAPH, "cudaGraphInstantiate cudaGraphInstantiateWithFlags cudaGraphAddKernelNode cuGraphExecUpdate"),
+        (CallPart.GRAPH, "cudaStreamBeginCapture cudaStreamEndCapture cudaGraphExecDestroy"),
+        (CallPart.CUDA_OTHER, "cudaEventRecord cudaEventCreate cudaStreamWaitEvent cudaStreamIsCapturing"),
+        (
+            CallPart.CUDA_OTHER,
+            "cuInit cuGetProcAddress cuKernelGetName cudaLaunchHostFunc cudaGetDevice cuModuleUnload",
+        ),
+    ],
+)
+def test_parts_of_the_host_partition(part, names):
+    for name in names.split():
+        assert call_class(name).part is part, name
+        assert call_class(f"{name}_v11020").part is part, name
+        assert call_class(f"{name}_ptsz_v11020").part is part, name

@@ -69,11 +69,6 @@ def call_class(name: str) -> CallClass:
     return CallClass(CallPart.CUDA_OTHER, CallKind.OTHER)
 
 
-def call_kind(name: str) -> CallKind:
-    """The kind of a call, by its name with or without suffixes."""
-    return call_class(name).kind
-
-
 @cache
 def _groups() -> tuple[tuple[str, CallClass], ...]:
     table = tomllib.loads((files(__package__) / "api_calls.toml").read_text("utf-8"))
