@@ -210,3 +210,20 @@ def test_ranges_that_nsys_ended_with_the_capture(builder, thread, said):
     thread.push_pop("tail", 1100, 5000)
     thread.push_pop("done", 1200, 4999)
     assert said(builder) == [("warning", "unfinished-ranges", "python3: tail", 1)]
+
+
+def test_stalls_that_cost_something(builder, thread, said):
+    for number in range(8):
+        start = 10_000 + 1000 * number
+        thread.push_pop(f"request {number}", start, start + (900 if number == 5 else 100 + number))
+        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
+    assert ("note", "late-stall", "python3: request", 1) in said(builder)
+
+
+def test_stalls_that_cost_nothing_beside_the_whole(builder, thread, said):
+    builder.capture(duration=10_000_000)
+    for number in range(8):
+        start = 10_000 + 1000 * number
+        thread.push_pop(f"request {number}", start, start + (900 if number == 5 else 100 + number))
+        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
+    assert "late-stall" not in [code for _, code, *_ in said(builder)]

@@ -25,6 +25,7 @@ _FIRST_LAUNCH_SHARE = 0.01  # of a stage's wall time: below, its first launches 
 
 _NSYS_ERROR = 3
 _STALL_SHARE = 0.02  # of a loop's time: below, its stalls are not worth a line
+_CAPTURE_SHARE = 0.001  # of the whole capture, likewise
 _MOST_STALLS = 3
 _AFTER_END = "GPU work after its end"
 _LONGEST = 200  # characters of a text of nsys
@@ -64,7 +65,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
         *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
         *_benchmarking(rows.stages),
-        *_stalls(rows.stages),
+        *_stalls(rows.stages, trace.end - trace.start),
         *_diagnostics(report.metadata.diagnostics),
     ]
     return sorted(found, key=lambda notice: notice.level != "warning")
@@ -127,14 +128,18 @@ def _benchmarking(stages: list[Stage]) -> Iterator[Notice]:
             )
 
 
-def _stalls(stages: list[Stage]) -> Iterator[Notice]:
+def _stalls(stages: list[Stage], captured: int) -> Iterator[Notice]:
     """Loops whose stalls cost more than a little, those that lost the most first."""
     lost = [
         (sum(stall.excess_ns for stall in stage.stalls), stage)
         for stage in stages
         if stage.pace_ns is not None and stage.gpu_ops and not stage.is_compilers_own
     ]
-    told = [(excess, stage) for excess, stage in lost if excess > _STALL_SHARE * stage.elapsed_ns.total]
+    told = [
+        (excess, stage)
+        for excess, stage in lost
+        if excess > max(_STALL_SHARE * stage.elapsed_ns.total, _CAPTURE_SHARE * captured)
+    ]
     for _, stage in sorted(told, key=lambda row: -row[0])[:_MOST_STALLS]:
         worst = stage.stalls[0]
         cause = next(iter(worst.filled_ns), "code")
