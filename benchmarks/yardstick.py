@@ -11,10 +11,10 @@ from contextlib import closing
 from pathlib import Path
 
 from nsys_analyze.ingest.columns import TableRequest
-from nsys_analyze.ingest.events import _CALLS, _KERNELS, CALLS, KERNELS
+from nsys_analyze.ingest.events import CALL_COLUMNS, CALLS, KERNEL_COLUMNS, KERNELS
 from nsys_analyze.ingest.export import open_export
 
-REQUESTS = (TableRequest(CALLS, _CALLS), TableRequest(KERNELS, _KERNELS))
+REQUESTS = (TableRequest(CALLS, CALL_COLUMNS), TableRequest(KERNELS, KERNEL_COLUMNS))
 
 
 def statements(report: Path) -> list[str]:

@@ -34,8 +34,8 @@ _NVTX = (
     coded("globalTid"),
     Column("domainId", np.int64, missing=0),
 )
-_CALLS = (*_TIMES, coded("globalTid"), Column("correlationId"), coded("nameId"), Column("eventClass", np.int16))
-_KERNELS = (*_OPERATION, coded("demangledName"), coded("shortName"), Column("graphNodeId", missing=0))
+CALL_COLUMNS = (*_TIMES, coded("globalTid"), Column("correlationId"), coded("nameId"), Column("eventClass", np.int16))
+KERNEL_COLUMNS = (*_OPERATION, coded("demangledName"), coded("shortName"), Column("graphNodeId", missing=0))
 _MEMCPYS = (*_OPERATION, Column("copyKind", np.int16), Column("graphNodeId", missing=0))
 _MEMSETS = (*_OPERATION, Column("graphNodeId", missing=0))
 _GRAPHS = (*_OPERATION, Column("graphId"), Column("graphExecId"))
@@ -86,8 +86,8 @@ def read_events(export: Export) -> Events:
     nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead = export.read(
         [
             TableRequest(RANGES, _NVTX, f"eventType IN ({nvtx_kinds})" if export.has(RANGES, "eventType") else None),
-            TableRequest(CALLS, _CALLS),
-            TableRequest(KERNELS, _KERNELS),
+            TableRequest(CALLS, CALL_COLUMNS),
+            TableRequest(KERNELS, KERNEL_COLUMNS),
             TableRequest(MEMCPYS, _MEMCPYS),
             TableRequest(MEMSETS, _MEMSETS),
             TableRequest(GRAPHS, _GRAPHS),
