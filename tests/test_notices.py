@@ -227,3 +227,13 @@ def test_stalls_that_cost_nothing_beside_the_whole(builder, thread, said):
         thread.push_pop(f"request {number}", start, start + (900 if number == 5 else 100 + number))
         thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
     assert "late-stall" not in [code for _, code, *_ in said(builder)]
+
+
+def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
+    for number in range(3):
+        start = 100_000 * (number + 1)
+        thread.push_pop(f"request {number}", start, start + 50_000)
+        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
+        for inner in range(2):
+            thread.push_pop("op", start + 100 * (inner + 1), start + 100 * (inner + 1) + 50)
+    assert ("note", "marker-cost", "python3: request", None) in said(builder)

@@ -1,4 +1,4 @@
-"""Late stalls: which instances, and what filled them."""
+"""Late stalls and the cost of ranges: which instances, and what filled them."""
 
 from __future__ import annotations
 
@@ -50,3 +50,21 @@ def test_gpu_work_after_the_end_is_a_cause(builder, tmp_path):
         call.kernel("gemm", start + 50, start + (5000 if number == 5 else 200))
     (stage,) = open_report(builder.write(tmp_path / "report.sqlite")).analysis().stages
     assert [(stall.index, stall.filled_ns) for stall in stage.stalls] == [(5, {"gpu_after_end": 4800.0})]
+
+
+# --- ranges inside
+
+
+def test_ranges_inside_are_counted_across_threads(builder, tmp_path):
+    process = builder.process(100)
+    main, helper = process.thread(), process.thread(101)
+    for number in range(2):
+        start = 100_000 * number
+        main.push_pop(f"step {number}", start, start + 50_000)
+        main.push_pop("outer", start + 10, start + 20_000)
+        main.push_pop("inner", start + 20, start + 1_000)
+        helper.push_pop("compile", start + 30_000, start + 40_000)
+    stages = {s.name: s.markers for s in open_report(builder.write(tmp_path / "r.sqlite")).analysis().stages}
+    step = stages["step"]
+    assert (step.ranges, step.short, step.cost_low_ns, step.cost_high_ns) == (6, 2, 1800, 4800)
+    assert (stages["outer"].ranges, stages["outer"].short, stages["inner"].ranges) == (2, 2, 0)

@@ -48,6 +48,7 @@ TYPES = {
     "host_time": results.HostTime,
     "gpu_window": results.GpuWindow,
     "stall": results.Stall,
+    "markers": results.Markers,
     "series": results.Series,
     "instance": results.Instance,
 }

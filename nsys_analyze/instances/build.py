@@ -9,6 +9,7 @@ from nsys_analyze.arrays import AnyInt, Int32, Int64, prefix_sum, reduce_slices
 from nsys_analyze.attribution import Assignment, Attribution, Membership, Nesting
 from nsys_analyze.instances.gpu import busy_and_active, device_work
 from nsys_analyze.instances.host import host_parts
+from nsys_analyze.instances.markers import ranges_inside
 from nsys_analyze.instances.paths import Paths, find_paths
 from nsys_analyze.instances.startup import startup_gaps
 from nsys_analyze.instances.table import Instances
@@ -35,6 +36,7 @@ def build_instances(
     """
     parent = nesting.parent_across_threads
     path, paths = find_paths(trace.ranges, trace.threads, parent)
+    inside, short = ranges_inside(trace.ranges, parent, paths.depth[path])
     members = launched.members
     launches = trace.launches
     gpu_ops = _sum(members, launches.op_count)
@@ -65,6 +67,8 @@ def build_instances(
         self_gpu_ops=_self_sum(trace, launched.assignment, launches.op_count),
         self_kernels=_self_sum(trace, launched.assignment, launches.kernel_count),
         self_kernel_ns=_self_sum(trace, launched.assignment, launches.kernel_ns),
+        ranges_inside=inside,
+        short_ranges=short,
         host=host_parts(trace, evidence, nesting, [launched, compiled]),
         gap=startup_gaps(trace, rows, trace.ops.order[first_rank], by_start[earliest], device_busy),
         windows=gpu_windows(work, device_busy, trace.ranges.start, completion),

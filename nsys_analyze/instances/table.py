@@ -34,7 +34,8 @@ class Instances:
     of the end of the range and the end of its last GPU operation. ``graphs`` counts CUDA graphs that were traced
     whole, whose kernels nobody knows. ``benchmark_kernels`` counts kernels that were launched only to be timed.
     ``via_process`` counts operations that arrived by the process rule. ``busy_ns`` unites the operations' intervals
-    per device and adds the devices up; ``active_ns`` unites over all devices.
+    per device and adds the devices up; ``active_ns`` unites over all devices. ``ranges_inside`` counts the ranges
+    inside this one, ``short_ranges`` those that are too short to be worth one.
     """
 
     path: Int32
@@ -53,6 +54,8 @@ class Instances:
     self_gpu_ops: Int64
     self_kernels: Int64
     self_kernel_ns: Int64
+    ranges_inside: Int64
+    short_ranges: Int64
     gap: StartupGaps
     windows: GpuWindows
     host: HostParts

@@ -26,7 +26,8 @@ _FIRST_LAUNCH_SHARE = 0.01  # of a stage's wall time: below, its first launches 
 _NSYS_ERROR = 3
 _STALL_SHARE = 0.02  # of a loop's time: below, its stalls are not worth a line
 _CAPTURE_SHARE = 0.001  # of the whole capture, likewise
-_MOST_STALLS = 3
+_MOST_LINES = 3  # of one kind, about stages
+_MARKER_SHARE = 0.01  # of a stage's wall time
 _AFTER_END = "GPU work after its end"
 _LONGEST = 200  # characters of a text of nsys
 
@@ -65,6 +66,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
         *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
         *_benchmarking(rows.stages),
+        *_marker_costs(rows.stages),
         *_stalls(rows.stages, trace.end - trace.start),
         *_diagnostics(report.metadata.diagnostics),
     ]
@@ -114,6 +116,25 @@ def _lost(trace: Trace) -> Iterator[Notice]:
         )
 
 
+def _marker_costs(stages: list[Stage]) -> Iterator[Notice]:
+    """Loops with GPU work in which recording the ranges inside takes a share of the time, the largest cost first."""
+    dear = [
+        (stage.markers, stage)
+        for stage in stages
+        if stage.markers and stage.pace_ns is not None and stage.gpu_ops
+        if stage.markers.cost_high_ns > _MARKER_SHARE * stage.wall_ns.total
+    ]
+    for markers, stage in sorted(dear, key=lambda row: -row[0].cost_high_ns)[:_MOST_LINES]:
+        low, high = (100 * cost / stage.wall_ns.total for cost in (markers.cost_low_ns, markers.cost_high_ns))
+        yield Notice(
+            code="marker-cost",
+            message=f"the {markers.ranges / stage.instances:,.0f} ranges inside each `{' / '.join(stage.path)}` take about "
+            f"{low:.2g} to {high:.2g}% of its time to record; {markers.short:,} in all are under 2 us",
+            stage=stage.key,
+            level="note",
+        )
+
+
 def _benchmarking(stages: list[Stage]) -> Iterator[Notice]:
     """Top-level stages in which somebody tried out kernels."""
     for stage in stages:
@@ -140,7 +161,7 @@ def _stalls(stages: list[Stage], captured: int) -> Iterator[Notice]:
         for excess, stage in lost
         if excess > max(_STALL_SHARE * stage.elapsed_ns.total, _CAPTURE_SHARE * captured)
     ]
-    for _, stage in sorted(told, key=lambda row: -row[0])[:_MOST_STALLS]:
+    for _, stage in sorted(told, key=lambda row: -row[0])[:_MOST_LINES]:
         worst = stage.stalls[0]
         cause = next(iter(worst.filled_ns), "code")
         yield Notice(

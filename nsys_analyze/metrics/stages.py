@@ -20,6 +20,7 @@ from nsys_analyze.metrics.results import (
     GpuWindow,
     HostTime,
     KernelsPerInstance,
+    Markers,
     SelfCounts,
     Series,
     Stage,
@@ -33,6 +34,7 @@ from nsys_analyze.percentiles import Float64, Groups
 if TYPE_CHECKING:
     from nsys_analyze.report import Report
 
+_MARKER_COST = (300, 800)  # ns a range, with a profiler attached
 SERIES_LIMIT = 10_000  # instances a stage may have for its series to be given
 
 
@@ -61,6 +63,7 @@ class StageTable:
         self._rows = _Slices(group, ranges, groups)
         self._sums = {name: self._sum(getattr(instances, name)) for name in _SUMMED}
         self._host_sums = {name: self._sum(getattr(instances.host, name)) for name in HostParts.__slots__}
+        self._inside, self._short = self._sum(instances.ranges_inside), self._sum(instances.short_ranges)
         self._gap_sums = {name: self._sum(getattr(instances.gap, name)) for name in _GAP_PARTS}
 
     def key(self, row: int) -> str:
@@ -129,6 +132,7 @@ class StageTable:
             host_ns=HostTime(**{name: int(values[row]) for name, values in self._host_sums.items()}),
             gpu_window_ns=self._windows.get(row, []),
             stalls=self._stalls(row),
+            markers=self._markers(row),
             cold_start_ns=_number(self._cold[row]),
             cold_first_ns=int(self._cold_first[row]) if not math.isnan(self._cold[row]) else None,
             series=self._series(row) if instances <= SERIES_LIMIT else None,
@@ -151,6 +155,15 @@ class StageTable:
             first=int(self._instances.gap.total[first]),
             exposed_median=exposed.median,
             exposed_p95=exposed.p95,
+        )
+
+    def _markers(self, row: int) -> Markers:
+        inside = int(self._inside[row])
+        return Markers(
+            ranges=inside,
+            short=int(self._short[row]),
+            cost_low_ns=inside * _MARKER_COST[0],
+            cost_high_ns=inside * _MARKER_COST[1],
         )
 
     def _stalls(self, row: int) -> list[Stall]:

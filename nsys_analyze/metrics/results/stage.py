@@ -12,6 +12,7 @@ from nsys_analyze.metrics.results.parts import (
     HostTime,
     KernelsPerInstance,
     LaunchCalls,
+    Markers,
     QueueDelay,
     SelfCounts,
     Series,
@@ -63,6 +64,7 @@ class Stage:
     host_ns: HostTime | None = None
     gpu_window_ns: list[GpuWindow] = field(default_factory=list)
     stalls: list[Stall] = field(default_factory=list)
+    markers: Markers | None = None
     series: Series | None
 
     @property
