@@ -128,8 +128,8 @@ def _marker_costs(stages: list[Stage]) -> Iterator[Notice]:
         low, high = (100 * cost / stage.wall_ns.total for cost in (markers.cost_low_ns, markers.cost_high_ns))
         yield Notice(
             code="marker-cost",
-            message=f"the {markers.ranges / stage.instances:,.0f} ranges inside each `{' / '.join(stage.path)}` take about "
-            f"{low:.2g} to {high:.2g}% of its time to record; {markers.short:,} in all are under 2 us",
+            message=f"the {markers.ranges / stage.instances:,.0f} ranges inside each `{' / '.join(stage.path)}` take "
+            f"about {low:.2g} to {high:.2g}% of its time to record; {markers.short:,} in all are under 2 us",
             stage=stage.key,
             level="note",
         )
