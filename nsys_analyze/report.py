@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nsys_analyze.attribution import Attribution, Moments, Nesting, attribute, nest
+from nsys_analyze.attribution.nesting import without_too_deep
 from nsys_analyze.errors import UsageError
 from nsys_analyze.ingest.events import read_events
 from nsys_analyze.ingest.export import open_export
@@ -67,7 +68,7 @@ def open_report(
     rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
     with located(path) as sqlite, open_export(sqlite) as export:
         events, metadata = read_events(export), read_metadata(export)
-    trace = build_trace(events, options)
+    trace = without_too_deep(build_trace(events, options))
     settings = Settings(
         attribution=attribution,
         folding=_folding(fold, _listed(fold_patterns)),

@@ -237,3 +237,14 @@ def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
         for inner in range(2):
             thread.push_pop("op", start + 100 * (inner + 1), start + 100 * (inner + 1) + 50)
     assert ("note", "marker-cost", "python3: request", None) in said(builder)
+
+
+def test_ranges_that_pile_up(builder, tmp_path):
+    thread = builder.process(100).thread()
+    for level in range(1000):
+        thread.push_pop(f"level {level} of many", level, 100_000 - level)
+    thread.call("cudaLaunchKernel_v7000", 5000, 5005).kernel("gemm", 5010, 5020)
+    analysis = open_report(builder.write(tmp_path / "deep.sqlite")).analysis()
+    assert [(notice.code, notice.count) for notice in analysis.warnings] == [("too-deep", 800)]
+    assert [stage.depth for stage in analysis.stages] == list(range(200))
+    assert [stage.self.gpu_ops for stage in analysis.stages[-2:]] == [0, 1]

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nsys_analyze.arrays import NONE, Bool, Int32, Int64
-from nsys_analyze.model.tables import Ranges, Threads
+from nsys_analyze.model.tables import Ranges, Threads, Trace
+
+DEEPEST = 200  # levels of ranges that are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,19 @@ class Nesting:
     def rows(self, thread: int) -> slice:
         """The rows of a thread's ranges."""
         return slice(int(self.first[thread]), int(self.first[thread + 1]))
+
+
+def without_too_deep(trace: Trace) -> Trace:
+    """The report without ranges more than DEEPEST levels down; what they hold counts for the range around them.
+
+    Nobody nests so deep on purpose: a program that forgets to pop its ranges does.
+    """
+    ranges = trace.ranges
+    too_deep = depths(nearest_container(ranges.end, ranges.thread)) >= DEEPEST
+    count = int(np.count_nonzero(too_deep))
+    if not count:
+        return trace
+    return replace(trace, ranges=ranges.only(~too_deep), counts=replace(trace.counts, ranges_too_deep=count))
 
 
 def nest(ranges: Ranges, threads: Threads, rule: str) -> Nesting:
@@ -130,3 +145,16 @@ def innermost_open(start: Int64, end: Int64, parent: Int32, rows: slice, instant
         current[active] = parent[current[active]]
         active = active[current[active] >= 0]
     return current
+
+
+def depths(parent: Int32) -> Int32:
+    """Number of ancestors, by pointer doubling."""
+    above = parent >= 0
+    depth = above.astype(np.int32)
+    jump = parent.copy()
+    active = np.flatnonzero(above)
+    while len(active):
+        depth[active] += depth[jump[active]]
+        jump[active] = jump[jump[active]]
+        active = active[jump[active] >= 0]
+    return depth

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsys_analyze.arrays import NONE, Int32, Int64
+from nsys_analyze.attribution.nesting import depths
 from nsys_analyze.model.tables import Ranges, Threads
 
 
@@ -44,7 +45,7 @@ def find_paths(ranges: Ranges, threads: Threads, parent: Int32) -> tuple[Int32, 
         threads: Their threads.
         parent: Each range's parent, across threads.
     """
-    depth = _depths(parent)
+    depth = depths(parent)
     process = threads.process[ranges.thread]
     element = ranges.domain.astype(np.int64) * max(len(ranges.folded_names), 1) + ranges.folded
     elements = max(len(ranges.domain_names) * len(ranges.folded_names), 1)
@@ -66,16 +67,3 @@ def find_paths(ranges: Ranges, threads: Threads, parent: Int32) -> tuple[Int32, 
     above = np.where(parent[example] >= 0, path[parent[example]], NONE)
     paths = Paths(above, process[example], ranges.domain[example], ranges.folded[example], depth[example])
     return path, paths
-
-
-def _depths(parent: Int32) -> Int32:
-    """Number of ancestors, by pointer doubling."""
-    above = parent >= 0
-    depth = above.astype(np.int32)
-    jump = parent.copy()
-    active = np.flatnonzero(above)
-    while len(active):
-        depth[active] += depth[jump[active]]
-        jump[active] = jump[jump[active]]
-        active = active[jump[active] >= 0]
-    return depth

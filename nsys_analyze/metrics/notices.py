@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.attribution import How, Nesting
-from nsys_analyze.attribution.nesting import innermost
+from nsys_analyze.attribution.nesting import DEEPEST, innermost
 from nsys_analyze.metrics.breakdown import HOST_PARTS
 from nsys_analyze.metrics.coverage import lost_launches
 from nsys_analyze.metrics.programs import is_profiler_init
@@ -236,6 +236,12 @@ def _mended(trace: Trace) -> Iterator[Notice]:
             code="reversed-times",
             message="ranges or operations end before they start; they are taken as empty",
             count=counts.reversed_intervals,
+        )
+    if counts.ranges_too_deep:
+        yield Notice(
+            code="too-deep",
+            message=f"ranges lie over {DEEPEST} levels deep (never popped?) and count for the range around them",
+            count=counts.ranges_too_deep,
         )
     if counts.calls_doubled:
         yield Notice(

@@ -6,7 +6,7 @@ Times are int64 nanoseconds on the report's clock and may be negative. Index col
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -67,6 +67,11 @@ class Ranges:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def only(self, keep: Bool) -> Ranges:
+        """The ranges to keep, in the same order."""
+        rows = ("start", "end", "thread", "name", "folded", "domain", "finished", "push_pop", "row")
+        return replace(self, **{column: getattr(self, column)[keep] for column in rows})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,7 @@ class Counts:
     untimed_graphs: int
     ops_before_call: int
     reversed_intervals: int
+    ranges_too_deep: int = 0
 
 
 @dataclass(frozen=True, slots=True)
