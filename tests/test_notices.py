@@ -248,3 +248,27 @@ def test_ranges_that_pile_up(builder, tmp_path):
     assert [(notice.code, notice.count) for notice in analysis.warnings] == [("too-deep", 800)]
     assert [stage.depth for stage in analysis.stages] == list(range(200))
     assert [stage.self.gpu_ops for stage in analysis.stages[-2:]] == [0, 1]
+
+
+@pytest.mark.parametrize("absurd", [2**63 - 1, -(2**63) + 5, 2**60, -(2**60)])
+def test_times_that_cannot_be(builder, tmp_path, absurd):
+    thread = builder.process(100).thread()
+    for number in range(5):
+        thread.push_pop(f"step {number}", 1000 * number, 1000 * number + 100)
+        thread.call("cudaLaunchKernel_v7000", 1000 * number + 10, 1000 * number + 15).kernel(
+            "gemm", 1000 * number + 20, 1000 * number + 30
+        )
+    thread.push_pop("step 5", min(absurd, 0), max(absurd, 0))
+    thread.call("cudaLaunchKernel_v7000", 4050, 4060).kernel("gemm", min(absurd, 0), max(absurd, 0))
+    thread.call("cudaFree_v3020", absurd, absurd + 1 if absurd < 2**62 else absurd)
+    analysis = open_report(builder.write(tmp_path / "absurd.sqlite")).analysis()
+    (step,) = analysis.stages
+    assert (step.instances, step.wall_ns.total, step.kernel_ns, step.busy_ns) == (5, 500, 50, 50)
+    assert ("absurd-times", 3) in [(notice.code, notice.count) for notice in analysis.warnings]
+
+
+def test_times_since_1970_are_times(builder, tmp_path):
+    thread, epoch = builder.process(100).thread(), 1_796_035_967_576_584_412
+    thread.push_pop("step", epoch, epoch + 100)
+    analysis = open_report(builder.write(tmp_path / "epoch.sqlite")).analysis()
+    assert analysis.stages[0].wall_ns.total == 100

@@ -84,5 +84,10 @@ class Rows:
     def __getitem__(self, column: str) -> Array:
         return self.arrays[column]
 
+    def only(self, keep: Array) -> Rows:
+        """The rows to keep, in the same order."""
+        arrays = {name: column[keep] for name, column in self.arrays.items()}
+        return Rows(int(np.count_nonzero(keep)), arrays, self.values, self.texts)
+
     def __len__(self) -> int:
         return self.count

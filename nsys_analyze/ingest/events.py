@@ -11,16 +11,18 @@ from nsys_analyze.arrays import Bool
 from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
 
-NO_TIME = np.iinfo(np.int64).min  # stands for a NULL end
+NO_TIME = np.iinfo(np.int64).min  # stands for NULL
+
+_LONGEST_CAPTURE = 2**53  # ns, 104 days: what lies farther from the rest is no time
 
 _RANGE_EVENTS = (59, 60, 70, 71)
 _START_END_EVENTS = (60, 71)
 _DOMAIN_CREATE = 75
 
-_TIMES = (Column("start"), Column("end", missing=NO_TIME))
+_TIMES = (Column("start", missing=NO_TIME), Column("end", missing=NO_TIME))
 _OPERATION = (
     *_TIMES,
-    Column("deviceId", np.int32),
+    Column("deviceId", np.int32, missing=0),
     Column("contextId", np.int32),
     Column("streamId", np.int32),
     Column("correlationId"),
@@ -59,7 +61,8 @@ class Events:
     """Rows as the report has them, and the strings that they name.
 
     ``gpu_of`` maps (pid, CUDA ordinal) to the machine's GPU; ``process_names`` maps a ``globalPid`` to the program's
-    name; ``duration`` is how long the capture took, ns, or None.
+    name; ``duration`` is how long the capture took, ns, or None. ``absurd`` counts rows that were left out since their
+    times cannot be times of this capture.
     """
 
     nvtx: Rows
@@ -74,6 +77,7 @@ class Events:
     process_names: dict[int, str]
     gpu_of: dict[tuple[int, int], int]
     duration: int | None
+    absurd: int
 
     def string(self, identity: int) -> str:
         """The string of an id; what the report lost reads ``string N``."""
@@ -83,7 +87,7 @@ class Events:
 def read_events(export: Export) -> Events:
     """Reads every table that the numbers need."""
     nvtx_kinds = ",".join(map(str, (*_RANGE_EVENTS, _DOMAIN_CREATE)))
-    nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead = export.read(
+    tables = export.read(
         [
             TableRequest(RANGES, _NVTX, f"eventType IN ({nvtx_kinds})" if export.has(RANGES, "eventType") else None),
             TableRequest(CALLS, CALL_COLUMNS),
@@ -95,6 +99,7 @@ def read_events(export: Export) -> Events:
             TableRequest(DRIVER_OVERHEAD, _DRIVER_OVERHEAD),
         ]
     )
+    (nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead), absurd = _plausible(tables)
     used = (
         nvtx.values["textId"],
         calls.values["nameId"],
@@ -119,7 +124,23 @@ def read_events(export: Export) -> Events:
             if all(isinstance(value, int) for value in row)
         },
         duration=_first_integer(row[0] for row in export.rows("ANALYSIS_DETAILS", "duration")),
+        absurd=absurd,
     )
+
+
+def _plausible(tables: list[Rows]) -> tuple[list[Rows], int]:
+    """The tables without rows whose times are NULL or far from everybody else's, and how many rows these were."""
+    samples = [rows["start"][:: len(rows) // 1000 + 1] for rows in tables if len(rows)]
+    middle = int(np.median(np.concatenate(samples))) if samples else 0
+    low, high = middle - _LONGEST_CAPTURE, middle + _LONGEST_CAPTURE
+    kept, absurd = [], 0
+    for rows in tables:
+        start, end = rows["start"], rows["end"]
+        fine = (start > low) & (start < high) & (((end > low) & (end < high)) | (end == NO_TIME))
+        lost = len(rows) - int(np.count_nonzero(fine))
+        kept.append(rows.only(fine) if lost else rows)
+        absurd += lost
+    return kept, absurd
 
 
 def is_range(event_type: Array) -> Bool:

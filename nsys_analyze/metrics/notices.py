@@ -237,6 +237,12 @@ def _mended(trace: Trace) -> Iterator[Notice]:
             message="ranges or operations end before they start; they are taken as empty",
             count=counts.reversed_intervals,
         )
+    if counts.absurd_times:
+        yield Notice(
+            code="absurd-times",
+            message="rows have no time, or one that is months away from all others; they are left out",
+            count=counts.absurd_times,
+        )
     if counts.ranges_too_deep:
         yield Notice(
             code="too-deep",

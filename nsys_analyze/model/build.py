@@ -40,6 +40,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
         counts=Counts(
             nvtx_rows=len(events.nvtx),
             calls_doubled=doubled,
+            absurd_times=events.absurd,
             untimed_graphs=op_counts.untimed_graphs,
             ops_before_call=op_counts.before_call,
             reversed_intervals=reversed_ranges + op_counts.reversed_intervals,

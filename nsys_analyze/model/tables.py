@@ -189,6 +189,7 @@ class Counts:
     untimed_graphs: int
     ops_before_call: int
     reversed_intervals: int
+    absurd_times: int
     ranges_too_deep: int = 0
 
 
