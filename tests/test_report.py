@@ -346,3 +346,26 @@ def test_processes_that_run_one_program_are_numbered(tmp_path):
 def test_one_domain_or_pattern_may_be_given_as_a_string(path):
     assert set(open_report(path, domains="stages").ranges()["domain"]) == {"stages"}
     assert open_report(path, fold_patterns="^st").settings.folding == "default, ^st"
+
+
+# --- cells of the wrong type in small tables
+
+
+@pytest.mark.parametrize("value", [7, 1.5, b"\xff\xfe", 2**63 - 1, -(2**63), None])
+def test_small_tables_may_hold_anything(tmp_path, value):
+    builder = two_steps()
+    for table, column in (
+        ("PROCESSES", "name"),
+        ("TARGET_INFO_GPU", "name"),
+        ("META_DATA_EXPORT", "value"),
+        ("META_DATA_CAPTURE", "value"),
+        ("TARGET_INFO_SYSTEM_ENV", "value"),
+    ):
+        for row in builder.rows.get(table, []):
+            row[column] = value
+    builder.row("TARGET_INFO_CUDA_DEVICE", gpuId=value, cudaId=0, pid=100)
+    builder.diagnostic(3, value)
+    analysis = open_report(builder.write(tmp_path / "report.sqlite")).analysis()
+    assert {stage.name for stage in analysis.stages} >= {"steady", "step"}
+    texts = [analysis.report.nsys_version, *(process.name for process in analysis.report.processes)]
+    assert all(text is None or isinstance(text, str) for text in texts)

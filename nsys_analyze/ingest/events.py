@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from nsys_analyze.arrays import Bool
 from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
 NO_TIME = np.iinfo(np.int64).min  # stands for NULL
 
@@ -117,13 +117,13 @@ def read_events(export: Export) -> Events:
         overhead=overhead,
         driver_overhead=driver_overhead,
         strings=export.strings(np.concatenate(used)),
-        process_names={row[0]: row[1] for row in export.rows("PROCESSES", "globalPid", "name") if row[1]},
+        process_names={row[0]: as_text(row[1]) or "" for row in export.rows("PROCESSES", "globalPid", "name")},
         gpu_of={
             (row[0], row[1]): row[2]
             for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")
-            if all(isinstance(value, int) for value in row)
+            if is_gpu_number(row[1]) and is_gpu_number(row[2])
         },
-        duration=_first_integer(row[0] for row in export.rows("ANALYSIS_DETAILS", "duration")),
+        duration=next((as_duration(row[0]) for row in export.rows("ANALYSIS_DETAILS", "duration")), None),
         absurd=absurd,
     )
 
@@ -156,7 +156,3 @@ def is_start_end(event_type: Array) -> Bool:
 def is_domain(event_type: Array) -> Bool:
     """Which NVTX rows name a domain."""
     return np.equal(event_type, _DOMAIN_CREATE)
-
-
-def _first_integer(values: Iterable[object]) -> int | None:
-    return next((value for value in values if isinstance(value, int)), None)

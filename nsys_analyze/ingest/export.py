@@ -14,6 +14,7 @@ from nsys_analyze.ingest.columns import Column, Rows, TableRequest
 from nsys_analyze.ingest.filling import WrongTypeError
 from nsys_analyze.ingest.reading import connect, quoted, read_selections, select
 from nsys_analyze.ingest.refusal import cut_short, foreign
+from nsys_analyze.ingest.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -132,7 +133,7 @@ class Export:
     def _about_itself(self) -> dict[str, str]:
         for name in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
             if self.has(name, "name", "value"):
-                return dict(self.rows(name, "name", "value"))
+                return {str(key): as_text(value) or "" for key, value in self.rows(name, "name", "value")}
         return {}
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
 _WARNING, _ERROR = 2, 3  # of DIAGNOSTIC_EVENT
 _GRAPH_MODE = "CUDA_GRAPH_TRACE_OPTIONS:MODE"
@@ -49,13 +50,12 @@ def read_metadata(export: Export) -> Metadata:
     """Reads the small tables that describe the capture."""
     system = _by_name(export.rows("TARGET_INFO_SYSTEM_ENV", "name", "value"))
     capture = _by_name(export.rows("META_DATA_CAPTURE", "name", "value"))
-    gpus = {row[0]: row[1] for row in export.rows("TARGET_INFO_GPU", "id", "name") if isinstance(row[0], int)}
-    duration = [row[0] for row in export.rows("ANALYSIS_DETAILS", "duration") if isinstance(row[0], int)]
+    gpus = {row[0]: as_text(row[1]) for row in export.rows("TARGET_INFO_GPU", "id", "name") if is_gpu_number(row[0])}
     mode = _last(capture, _GRAPH_MODE) or _last(capture, f"PROCESS_0:{_GRAPH_MODE}")
     return Metadata(
         nsys_version=export.nsys_version,
         export_schema=export.schema_version,
-        duration=duration[0] if duration else None,
+        duration=next((as_duration(row[0]) for row in export.rows("ANALYSIS_DETAILS", "duration")), None),
         gpus=sorted((number, name or "GPU") for number, name in gpus.items()),
         cpu=_readable(_last(system, "CpuDescription")) or _readable(_last(system, "CpuArchitecture")),
         driver=_driver(_last(system, "NvDriverVersion")),
@@ -64,7 +64,7 @@ def read_metadata(export: Export) -> Metadata:
         sampling=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_IP_BACKTRACE_SAMPLES"),
         context_switches=_flag(capture, "LINUX_PERF_OPTIONS:COLLECT_CPU_CTXSW_TRACE"),
         diagnostics=[
-            (severity, str(text))
+            (severity, as_text(text) or "")
             for severity, text in export.rows("DIAGNOSTIC_EVENT", "severity", "text")
             if severity in (_WARNING, _ERROR)
         ],
@@ -75,7 +75,7 @@ def _by_name(rows: Iterable[tuple[object, ...]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in rows:
         if isinstance(name, str) and value is not None:
-            found.setdefault(name, []).append(str(value))
+            found.setdefault(name, []).append(as_text(value) or "")
     return found
 
 
