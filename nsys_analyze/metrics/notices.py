@@ -37,6 +37,16 @@ _UNATTRIBUTED = {
     How.AMBIGUOUS_THREAD: "GPU operations were launched by a thread without ranges while several others had one open",
 }
 
+_FOUND = {
+    "whole-graphs": "CUDA graphs were traced whole: their kernels are not counted; --cuda-graph-trace=node shows them",
+    "untimed-graphs": "CUDA graph launches have no times in the report and are left out",
+    "clock-skew": "GPU operations start before the call that launched them; gaps and delays are taken as 0 there",
+    "reversed-times": "ranges or operations end before they start; they are taken as empty",
+    "absurd-times": "rows have no time, or one that is months away from all others; they are left out",
+    "too-deep": f"ranges lie over {DEEPEST} levels deep (never popped?) and count for the range around them",
+    "doubled-calls": "rows told of a CUDA call a second time (CUDA backtraces do that) and were dropped",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -61,8 +71,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
         *_unattributed(trace, how),
         *_lost(trace),
         *_of_stages(rows),
-        *_of_graphs(trace),
-        *_mended(trace),
+        *_found(trace),
         *_profiler(trace, report.nesting, rows.key_of_range),
         *_first_launches(rows.stages),
         *_benchmarking(rows.stages),
@@ -207,55 +216,22 @@ def _of_stages(rows: Rows) -> Iterator[Notice]:
             )
 
 
-def _of_graphs(trace: Trace) -> Iterator[Notice]:
-    graphs = int((trace.ops.kind == OpKind.GRAPH).sum())
-    if graphs:
-        yield Notice(
-            code="whole-graphs",
-            message="CUDA graphs were traced whole: their kernels are not counted; --cuda-graph-trace=node shows them",
-            count=graphs,
-        )
-    if trace.counts.untimed_graphs:
-        yield Notice(
-            code="untimed-graphs",
-            message="CUDA graph launches have no times in the report and are left out",
-            count=trace.counts.untimed_graphs,
-        )
-
-
-def _mended(trace: Trace) -> Iterator[Notice]:
+def _found(trace: Trace) -> Iterator[Notice]:
+    """What was found and mended while the tables were built."""
     counts = trace.counts
-    if counts.ops_before_call:
-        yield Notice(
-            code="clock-skew",
-            message="GPU operations start before the call that launched them; gaps and delays are taken as 0 there",
-            count=counts.ops_before_call,
-        )
-    if counts.reversed_intervals:
-        yield Notice(
-            code="reversed-times",
-            message="ranges or operations end before they start; they are taken as empty",
-            count=counts.reversed_intervals,
-        )
-    if counts.absurd_times:
-        yield Notice(
-            code="absurd-times",
-            message="rows have no time, or one that is months away from all others; they are left out",
-            count=counts.absurd_times,
-        )
-    if counts.ranges_too_deep:
-        yield Notice(
-            code="too-deep",
-            message=f"ranges lie over {DEEPEST} levels deep (never popped?) and count for the range around them",
-            count=counts.ranges_too_deep,
-        )
-    if counts.calls_doubled:
-        yield Notice(
-            code="doubled-calls",
-            message="rows told of a CUDA call a second time (CUDA backtraces do that) and were dropped",
-            count=counts.calls_doubled,
-            level="note",
-        )
+    found = {
+        "whole-graphs": int((trace.ops.kind == OpKind.GRAPH).sum()),
+        "untimed-graphs": counts.untimed_graphs,
+        "clock-skew": counts.ops_before_call,
+        "reversed-times": counts.reversed_intervals,
+        "absurd-times": counts.absurd_times,
+        "too-deep": counts.ranges_too_deep,
+        "doubled-calls": counts.calls_doubled,
+    }
+    for code, count in found.items():
+        if count:
+            level = "note" if code == "doubled-calls" else "warning"
+            yield Notice(code=code, message=_FOUND[code], count=count, level=level)
 
 
 def _profiler(trace: Trace, nesting: Nesting, key_of_range: list[str]) -> Iterator[Notice]:
