@@ -369,3 +369,36 @@ def test_small_tables_may_hold_anything(tmp_path, value):
     assert {stage.name for stage in analysis.stages} >= {"steady", "step"}
     texts = [analysis.report.nsys_version, *(process.name for process in analysis.report.processes)]
     assert all(text is None or isinstance(text, str) for text in texts)
+
+
+# --- unknown is not 0
+
+GPU_FIELDS = ("gpu_ops", "kernels", "launches", "kernel_launches", "kernel_ns", "busy_ns", "active_ns", "self")
+GPU_FIELDS += ("startup_gap_ns", "cpu_overhead_ns", "overhead_per_kernel_ns", "launch_call_ns", "kernels_per_instance")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "code"),
+    [
+        ("CUPTI_ACTIVITY_KIND_RUNTIME", "no-calls"),
+        ("CUPTI_ACTIVITY_KIND_KERNEL", "gpu-unknown"),
+        ("CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY", "no-gpu-ops"),
+        ("CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY", "no-cuda"),
+    ],
+)
+def test_what_a_report_cannot_tell_is_not_0(tmp_path, lacking, code):
+    builder = ExportBuilder()
+    thread = builder.process(100).thread()
+    thread.push_pop("step", 0, 1000)
+    thread.call("cudaMemcpyAsync_v3020", 50, 60).memcpy(70, 90)
+    thread.call("cudaLaunchKernel_v7000", 100, 110).kernel("gemm", 120, 150)
+    known = open_report(builder.write(tmp_path / "whole.sqlite")).analysis(instances=True)
+    assert all(getattr(known.stages[0], name) is not None for name in GPU_FIELDS if "overhead" not in name)
+    for table in lacking.split():
+        del builder.rows[table]
+    analysis = open_report(builder.write(tmp_path / "report.sqlite")).analysis(instances=True)
+    (step,), (instance,) = analysis.stages, analysis.instances
+    assert {name: getattr(step, name) for name in GPU_FIELDS} == dict.fromkeys(GPU_FIELDS)
+    assert (instance.gpu_ops, instance.kernels, instance.busy_ns) == (None, None, None)
+    assert (step.wall_ns.total, step.instances) == (1000, 1)
+    assert code in [notice.code for notice in analysis.warnings]

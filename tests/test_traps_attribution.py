@@ -82,6 +82,7 @@ def test_a_helpers_range_may_start_with_the_mains_but_not_at_its_end(builder, ma
     helper = main.process.thread(tid=101)
     helper.push_pop("early", 0, 10)
     helper.push_pop("late", 50, 60)
+    launch(main, 5, 6, 7)
     assert set(counts(analyse(builder))) == {"step", "step / early", "late"}
 
 

@@ -135,7 +135,7 @@ def broken(change):
         lambda d: d["stages"][0].pop("wall_ns"),
         lambda d: d["stages"][0].update(kernels=-1),
         lambda d: d["stages"][0].update(kernels=1.5),
-        lambda d: d["stages"][0].update(gpu_ops=None),
+        lambda d: d["stages"][0].update(elapsed_ns=None),
         lambda d: d["stages"][0].update(path="steady/step"),
         lambda d: d["stages"][1]["startup_gap_ns"].update(exposed="1 us"),
         lambda d: d["stages"][1].update(startup_gap_ns={}),

@@ -80,8 +80,8 @@ class Events:
     absurd: int
 
     def string(self, identity: int) -> str:
-        """The string of an id; what the report lost reads ``string N``."""
-        return self.strings.get(identity, f"string {identity}")
+        """The string of an id; what the report lost reads ``<string N>``, which no folding touches."""
+        return self.strings.get(identity, f"<string {identity}>")
 
 
 def read_events(export: Export) -> Events:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from nsys_analyze.metrics.coverage import coverage, how_attributed
+from nsys_analyze.metrics.coverage import coverage, how_attributed, knows_gpu
 from nsys_analyze.metrics.grouping import Grouping, by_name, by_path
 from nsys_analyze.metrics.notices import Rows, notices
 from nsys_analyze.metrics.programs import processes, programs
@@ -73,7 +74,14 @@ def _instances(report: Report, table: StageTable, grouping: Grouping) -> list[In
         path, domains = table.path(row)
         for index, number in enumerate(table.instances_of(row).tolist()):
             out.append(_instance(report, key, path, domains[-1], number, index))
-    return out
+    unknown: dict[str, Any] = {} if knows_gpu(report.trace) else dict.fromkeys(_OF_GPU)
+    return [replace(instance, **unknown) for instance in out] if unknown else out
+
+
+_OF_GPU = (
+    *("gpu_ops", "kernels", "graphs", "launches", "kernel_launches", "kernel_ns", "busy_ns", "active_ns"),
+    *("startup_gap_ns", "prelude_ns", "launch_ns", "queue_ns", "exposed_ns", "hidden_ns"),
+)
 
 
 def _instance(report: Report, key: str, path: list[str], domain: str, row: int, index: int) -> Instance:

@@ -10,7 +10,7 @@ from nsys_analyze.attribution import Assignment, How
 from nsys_analyze.metrics.results import Coverage, CoverageTime
 from nsys_analyze.model.calls import CallKind
 from nsys_analyze.model.capture import captured_calls
-from nsys_analyze.model.tables import Trace
+from nsys_analyze.model.tables import OpKind, Trace
 
 
 def how_attributed(trace: Trace, assignment: Assignment) -> npt.NDArray[np.int8]:
@@ -28,6 +28,16 @@ def coverage(trace: Trace, how: npt.NDArray[np.int8]) -> Coverage:
         gpu_time_ns=CoverageTime(gpu_ops=sum(times.values()), **times),
         launches_without_gpu_op=int(lost_launches(trace).sum()),
     )
+
+
+def knows_gpu(trace: Trace) -> bool:
+    """Whether the report can tell what a range put on the GPU.
+
+    It cannot where no operation has a launch, nor where it has launch calls but neither kernels nor graphs: what is
+    left then (copies, say) would pass for the whole.
+    """
+    works = bool(np.isin(trace.ops.kind, (OpKind.KERNEL, OpKind.GRAPH)).any())
+    return len(trace.launches) > 0 and (works or not lost_launches(trace).any())
 
 
 def lost_launches(trace: Trace) -> Bool:

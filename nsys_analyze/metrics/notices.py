@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nsys_analyze.attribution import How, Nesting
 from nsys_analyze.attribution.nesting import DEEPEST, innermost
 from nsys_analyze.metrics.breakdown import HOST_PARTS
-from nsys_analyze.metrics.coverage import lost_launches
+from nsys_analyze.metrics.coverage import knows_gpu, lost_launches
 from nsys_analyze.metrics.programs import is_profiler_init
 from nsys_analyze.metrics.results import Notice, Stage
 from nsys_analyze.model.tables import OpKind, Trace
@@ -32,7 +32,7 @@ _AFTER_END = "GPU work after its end"
 _LONGEST = 200  # characters of a text of nsys
 
 _UNATTRIBUTED = {
-    How.NO_LAUNCH_ROW: "GPU operations have no launch in the report: they were launched before the capture began",
+    How.NO_LAUNCH_ROW: "GPU operations have no launch in the report: most likely launched before the capture began",
     How.OUTSIDE_RANGES: "GPU operations were launched while no range was open",
     How.AMBIGUOUS_THREAD: "GPU operations were launched by a thread without ranges while several others had one open",
 }
@@ -104,6 +104,11 @@ def _missing(trace: Trace) -> Iterator[Notice]:
             code="no-gpu-ops",
             message="CUDA calls but no GPU operations; the profiler may be older than the driver",
             count=len(trace.calls),
+        )
+    elif not knows_gpu(trace):
+        yield Notice(
+            code="gpu-unknown",
+            message="launch calls, but no kernel of theirs: what the ranges put on the GPU is unknown",
         )
 
 

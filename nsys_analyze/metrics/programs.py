@@ -52,6 +52,7 @@ def _program(trace: Trace, number: int) -> Program | None:
     if not any(mine.any() for _, mine in tables[:3]):
         return None
     kernels = my_ops & (ops.kind == OpKind.KERNEL)
+    whole = bool((my_ops & (ops.kind == OpKind.GRAPH)).any())  # whose kernels nobody knows
     return Program(
         process=int(trace.processes.pid[number]),
         name=trace.processes.name[number],
@@ -64,8 +65,8 @@ def _program(trace: Trace, number: int) -> Program | None:
         calls=int(my_calls.sum()),
         launches=int((trace.threads.process[trace.launches.thread] == number).sum()),
         gpu_ops=int(my_ops.sum()),
-        kernels=int(kernels.sum()),
-        kernel_ns=int((ops.end - ops.start)[kernels].sum()),
+        kernels=None if whole else int(kernels.sum()),
+        kernel_ns=None if whole else int((ops.end - ops.start)[kernels].sum()),
         busy_ns=sum(_busy(trace, my_ops & (ops.device == device)) for device in trace.devices),
         profiler_ns=BusyTime.of(profiler.start[my_overhead], profiler.end[my_overhead]).total,
     )

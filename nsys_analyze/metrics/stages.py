@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from nsys_analyze.instances.host import HostParts
 from nsys_analyze.instances.windows import GpuWindows
 from nsys_analyze.metrics.cold import cold_starts
 from nsys_analyze.metrics.compile import compile_times
+from nsys_analyze.metrics.coverage import knows_gpu
 from nsys_analyze.metrics.grouping import Grouping, Labels
 from nsys_analyze.metrics.launch_calls import launch_statistics
 from nsys_analyze.metrics.pace import Pace, pace
@@ -76,7 +78,8 @@ class StageTable:
 
     def rows(self) -> list[Stage]:
         """All rows, in the order in which they are shown."""
-        return [self._stage(row) for row in self._grouping.order]
+        stages = [self._stage(row) for row in self._grouping.order]
+        return stages if knows_gpu(self._trace) else [_without_gpu(stage) for stage in stages]
 
     def instances_of(self, row: int) -> Int64:
         """Rows of the group's instances, by start."""
@@ -102,7 +105,7 @@ class StageTable:
         elapsed = self._of_elapsed.distribution(row)
         pace_ns = _number(self.pace.pace[row])
         overhead = max((elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances, 0.0)
-        has_gpu, known = sums["gpu_ops"] > 0, len(self._trace.ops) > 0
+        has_gpu = sums["gpu_ops"] > 0
         if sums["graphs"]:
             sums["kernels"] = sums["kernel_ns"] = None
         kernels = sums["kernels"]
@@ -124,7 +127,7 @@ class StageTable:
             kernels_per_instance=self._kernels_per_instance(row) if kernels is not None else None,
             self=SelfCounts(**{name.removeprefix("self_"): sums[name] for name in _SUMMED if name.startswith("self_")}),
             startup_gap_ns=self._gap(row) if has_gpu else None,
-            cpu_overhead_ns=overhead if known else None,
+            cpu_overhead_ns=overhead,
             overhead_per_kernel_ns=overhead * instances / kernels if kernels else None,
             launch_call_ns=self._launches.calls[row],
             queue_delay_ns=self._launches.delays[row],
@@ -201,6 +204,26 @@ _SUMMED = (
     "self_kernel_ns",
 )
 _GAP_PARTS = ("total", "prelude", "launch", "queue", "exposed", "hidden", "profiler")
+
+
+def _without_gpu(stage: Stage) -> Stage:
+    """The stage as a report tells it that cannot say what ran on a GPU."""
+    unknown: dict[str, Any] = dict.fromkeys(name for name in _SUMMED if not name.startswith("self_"))
+    series = stage.series and replace(stage.series, gap_ns=[], exposed_ns=[], kernels=[])
+    return replace(
+        stage,
+        **unknown,
+        instances_with_gpu=None,
+        kernels_per_instance=None,
+        self=None,
+        startup_gap_ns=None,
+        cpu_overhead_ns=None,
+        overhead_per_kernel_ns=None,
+        launch_call_ns=None,
+        queue_delay_ns=None,
+        gpu_window_ns=[],
+        series=series,
+    )
 
 
 def _windows_by_group(windows: GpuWindows, group: AnyInt) -> dict[int, list[GpuWindow]]:

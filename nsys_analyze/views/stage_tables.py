@@ -117,9 +117,9 @@ def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
     if ordered:
         return found
     outermost = [stage for stage in found if not loops.intersection(ancestors(stage))]
-    least = _MINOR * max((stage.active_ns for stage in outermost), default=0) if most else 0
-    major = [stage for stage in outermost if stage.active_ns >= least]
-    chosen = {identity(stage) for stage in largest(major, most, lambda s: (s.active_ns, s.elapsed_ns.total))}
+    least = _MINOR * max((stage.active_ns or 0 for stage in outermost), default=0) if most else 0
+    major = [stage for stage in outermost if (stage.active_ns or 0) >= least]
+    chosen = {identity(stage) for stage in largest(major, most, lambda s: (s.active_ns or 0, s.elapsed_ns.total))}
     return [stage for stage in found if identity(stage) in chosen or parent(stage) in chosen]
 
 

@@ -22,8 +22,8 @@ class Program:
     calls: int
     launches: int
     gpu_ops: int
-    kernels: int
-    kernel_ns: int
+    kernels: int | None
+    kernel_ns: int | None
     busy_ns: int
     profiler_ns: int
 

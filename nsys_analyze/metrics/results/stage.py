@@ -26,6 +26,7 @@ class Stage:
     """The ranges of one process with the same path (or, by name, with the same name).
 
     Where CUDA graphs were traced whole (``graphs``), nobody knows their kernels: kernel counts and times are None.
+    Where the report cannot tell what a range put on the GPU, all counts and times of operations are None.
     """
 
     key: str
@@ -36,23 +37,23 @@ class Stage:
     process: int
     depth: int
     instances: int
-    instances_with_gpu: int
+    instances_with_gpu: int | None
     unfinished: int
     wall_ns: Distribution
     elapsed_ns: Distribution
     pace_ns: float | None
-    gpu_ops: int
+    gpu_ops: int | None
     kernels: int | None
-    graphs: int = 0
-    benchmark_kernels: int = 0
-    kernel_launches: int
-    launches: int
-    via_process: int
+    graphs: int | None = 0
+    benchmark_kernels: int | None = 0
+    kernel_launches: int | None
+    launches: int | None
+    via_process: int | None
     kernel_ns: int | None
-    busy_ns: int
-    active_ns: int
+    busy_ns: int | None
+    active_ns: int | None
     kernels_per_instance: KernelsPerInstance | None
-    self: SelfCounts
+    self: SelfCounts | None
     startup_gap_ns: StartupGap | None
     cpu_overhead_ns: float | None
     overhead_per_kernel_ns: float | None
@@ -91,7 +92,7 @@ class Stage:
     @property
     def active_mean_ns(self) -> float | None:
         """Time an instance keeps at least one GPU busy, on average: the part of its pace that is not CPU overhead."""
-        return self.active_ns / self.instances if self.instances_with_gpu else None
+        return self.active_ns / self.instances if self.active_ns is not None and self.instances_with_gpu else None
 
     @property
     def gap_means_ns(self) -> GapMeans | None:
@@ -124,14 +125,14 @@ class Instance:
     start_ns: int
     wall_ns: int
     elapsed_ns: int
-    gpu_ops: int
+    gpu_ops: int | None
     kernels: int | None
-    graphs: int = 0
-    launches: int
-    kernel_launches: int
+    graphs: int | None = 0
+    launches: int | None
+    kernel_launches: int | None
     kernel_ns: int | None
-    busy_ns: int
-    active_ns: int
+    busy_ns: int | None
+    active_ns: int | None
     startup_gap_ns: int | None
     prelude_ns: int | None
     launch_ns: int | None
