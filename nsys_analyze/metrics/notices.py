@@ -82,6 +82,12 @@ def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notic
     return sorted(found, key=lambda notice: notice.level != "warning")
 
 
+def _called(stage: Stage, stages: list[Stage]) -> str:
+    """What a message calls a stage: its path, and its process where there are several."""
+    path = f"`{' / '.join(stage.path)}`"
+    return path if stages[0].process == stages[-1].process else f"{path} of process {stage.process}"
+
+
 def _missing(trace: Trace) -> Iterator[Notice]:
     if not len(trace.ranges):
         yield Notice(
@@ -142,7 +148,7 @@ def _marker_costs(stages: list[Stage]) -> Iterator[Notice]:
         low, high = (100 * cost / stage.wall_ns.total for cost in (markers.cost_low_ns, markers.cost_high_ns))
         yield Notice(
             code="marker-cost",
-            message=f"the {markers.ranges / stage.instances:,.0f} ranges inside each `{' / '.join(stage.path)}` take "
+            message=f"the {markers.ranges / stage.instances:,.0f} ranges inside each {_called(stage, stages)} take "
             f"about {low:.2g} to {high:.2g}% of its time to record; {markers.short:,} in all are under 2 us",
             stage=stage.key,
             level="note",
@@ -180,7 +186,7 @@ def _stalls(stages: list[Stage], captured: int) -> Iterator[Notice]:
         cause = next(iter(worst.filled_ns), "code")
         yield Notice(
             code="late-stall",
-            message=f"the worst instance of `{' / '.join(stage.path)}`, number {worst.index}, took "
+            message=f"the worst instance of {_called(stage, stages)}, number {worst.index}, took "
             f"{worst.elapsed_ns / 1e6:.3g} ms, {worst.excess_ns / 1e6:.3g} ms over the median, most of it in "
             f"{HOST_PARTS.get(cause, _AFTER_END)}",
             stage=stage.key,
@@ -203,18 +209,18 @@ def _diagnostics(diagnostics: list[tuple[int, str]]) -> Iterator[Notice]:
 
 def _of_stages(rows: Rows) -> Iterator[Notice]:
     for stage, overlapping in zip(rows.stages, rows.overlapping, strict=True):
-        path = " / ".join(stage.path)
+        path = _called(stage, rows.stages)
         if stage.unfinished:
             yield Notice(
                 code="unfinished-ranges",
-                message=f"ranges of `{path}` were open when the capture ended; they stay out of medians and pace",
+                message=f"ranges of {path} were open when the capture ended; they stay out of medians and pace",
                 stage=stage.key,
                 count=stage.unfinished,
             )
         if overlapping:
             yield Notice(
                 code="overlapping-instances",
-                message=f"instances of `{path}` overlap in time, so that they have no pace",
+                message=f"instances of {path} overlap in time, so that they have no pace",
                 stage=stage.key,
                 count=overlapping,
                 level="note",
