@@ -46,7 +46,7 @@ def check_gaps(report: Report, analysis: Analysis) -> None:
     assert (gap.total[~instances.has_gpu] == 0).all()
     for stage in analysis.stages:
         whole = stage.startup_gap_ns
-        assert (whole is None) == (stage.gpu_ops == 0)
+        assert (whole is None) == (not stage.gpu_ops)  # none, or not known
         if whole is not None:
             assert whole.total == whole.prelude + whole.launch + whole.queue == whole.exposed + whole.hidden
 
@@ -116,8 +116,9 @@ def _totals(stages: list[Stage]) -> dict[tuple[int, str, str], Counter[str]]:
     """Sums of what adds up, by (process, domain, name); zeros are dropped."""
     totals: dict[tuple[int, str, str], Counter[str]] = {}
     for stage in stages:
-        sums = {name: getattr(stage, name) for name in ADDITIVE}
-        sums |= {f"self_{name}": value for name, value in asdict(stage.self).items()}
+        sums = {name: getattr(stage, name) for name in ADDITIVE if getattr(stage, name) is not None}
+        if stage.self:
+            sums |= {f"self_{name}": value for name, value in asdict(stage.self).items()}
         sums |= {"wall": stage.wall_ns.total, "elapsed": stage.elapsed_ns.total}
         if stage.startup_gap_ns:
             sums |= {"gap": stage.startup_gap_ns.total, "exposed": stage.startup_gap_ns.exposed}
