@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import click
 from click_default_group import DefaultGroup
 
 from nsys_analyze._version import __version__
+from nsys_analyze.cli import INTERRUPTED
 from nsys_analyze.cli.report import report
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
@@ -20,7 +20,6 @@ from nsys_analyze.views.text import visible
 NAME = "nsys-analyze"
 OK = 0
 BAD_INPUT = 2
-INTERRUPTED = 128 + signal.SIGINT
 
 _EXAMPLES = """\b
 Examples:

@@ -32,13 +32,13 @@ def analyse(report: Report, by: str, with_instances: bool, sha256: str | None) -
     how = how_attributed(trace, report.launched.assignment)
     keys = [table.key(row) for row in range(len(grouping))]
     range_keys = [keys[group] for group in grouping.group.tolist()]
-    ran = programs(trace)
+    ran, covered = programs(trace), coverage(trace, how)
     overlap = table.pace.overlap[grouping.order].tolist() if len(grouping) else []
     return Analysis(
         settings=report.settings,
         report=_info(report, ran, sha256),
-        coverage=coverage(trace, how),
-        warnings=notices(report, how, Rows(stages, overlap, range_keys)),
+        coverage=covered,
+        warnings=notices(report, how, covered, Rows(stages, overlap, range_keys)),
         programs=ran,
         stages=stages,
         by=by,

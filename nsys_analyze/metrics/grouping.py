@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,9 +99,9 @@ def _escaped(text: str) -> str:
 def program_names(processes: Processes) -> list[str]:
     """A name for each process without its pid: the program's, numbered by pid where several run the same one."""
     names = [name or "process" for name in processes.name]
-    seen: dict[str, int] = {}
+    running, seen = Counter(names), Counter[str]()
     out = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(f"{name}#{seen[name] - 1}" if names.count(name) > 1 else name)
+        out.append(f"{name}#{seen[name]}" if running[name] > 1 else name)
+        seen[name] += 1
     return out

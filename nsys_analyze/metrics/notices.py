@@ -13,9 +13,9 @@ import numpy.typing as npt
 from nsys_analyze.attribution import How, Nesting
 from nsys_analyze.attribution.nesting import DEEPEST, innermost
 from nsys_analyze.metrics.breakdown import HOST_PARTS
-from nsys_analyze.metrics.coverage import knows_gpu, lost_launches
+from nsys_analyze.metrics.coverage import knows_gpu
 from nsys_analyze.metrics.programs import is_profiler_init
-from nsys_analyze.metrics.results import Notice, Stage
+from nsys_analyze.metrics.results import Coverage, Notice, Stage
 from nsys_analyze.model.tables import OpKind, Trace
 
 if TYPE_CHECKING:
@@ -57,19 +57,20 @@ class Rows:
     key_of_range: list[str]
 
 
-def notices(report: Report, how: npt.NDArray[np.int8], rows: Rows) -> list[Notice]:
+def notices(report: Report, how: npt.NDArray[np.int8], coverage: Coverage, rows: Rows) -> list[Notice]:
     """All warnings, then all notes.
 
     Args:
         report: The report.
         how: How each operation was attributed.
+        coverage: The same, counted.
         rows: The rows of the output.
     """
     trace = report.trace
     found = [
         *_missing(trace),
         *_unattributed(trace, how),
-        *_lost(trace),
+        *_lost(trace, coverage),
         *_of_stages(rows),
         *_found(trace),
         *_profiler(trace, report.nesting, rows.key_of_range),
@@ -126,8 +127,8 @@ def _unattributed(trace: Trace, how: npt.NDArray[np.int8]) -> Iterator[Notice]:
             yield Notice(code=kind.name.lower().replace("_", "-"), message=message, count=count)
 
 
-def _lost(trace: Trace) -> Iterator[Notice]:
-    lost = int(lost_launches(trace).sum()) - trace.counts.untimed_graphs
+def _lost(trace: Trace, coverage: Coverage) -> Iterator[Notice]:
+    lost = coverage.launches_without_gpu_op - trace.counts.untimed_graphs
     if lost > 0 and len(trace.ops):
         yield Notice(
             code="launches-without-ops",
