@@ -143,3 +143,10 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, terminal, environment
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
     assert output.wants_colour(target) is expected
+
+
+def test_bytes_reach_files_and_standard_output_as_they_are(tmp_path, capfdbinary):
+    output.write(b"\x89PNG\r\n\xff", str(tmp_path / "out.png"))
+    output.write(b"\x89PNG\r\n\xff", None)
+    assert (tmp_path / "out.png").read_bytes() == b"\x89PNG\r\n\xff"
+    assert capfdbinary.readouterr().out == b"\x89PNG\r\n\xff"

@@ -15,18 +15,18 @@ from nsys_analyze.errors import UsageError
 _PIPED_COLUMNS = 160  # wide enough for every column, when no terminal says otherwise
 
 
-def write(text: str, target: str | None) -> None:
-    """Writes ``text`` to the file ``target``, or to standard output for None or "-".
+def write(content: str | bytes, target: str | None) -> None:
+    """Writes ``content`` to the file ``target``, or to standard output for None or "-".
 
     Raises:
         UsageError: If the file cannot be written.
         BrokenPipeError: If nobody reads standard output any more.
     """
     if target is None or target == "-":
-        _write_out(text)
+        _write_out(content)
         return
     try:
-        _write_file(text, Path(target))
+        _write_file(content if isinstance(content, bytes) else content.encode("utf-8"), Path(target))
     except OSError as error:
         raise UsageError(f"{target}: cannot write: {error.strerror or error}") from error
 
@@ -61,16 +61,14 @@ def check_target(target: str, inputs: Sequence[str]) -> None:
             raise UsageError(f"{target}: is one of the reports; --output would overwrite it")
 
 
-def _write_out(text: str) -> None:
+def _write_out(content: str | bytes) -> None:
     if sys.stdout is None:
         raise UsageError("standard output is closed: nowhere to write to")
-    encoding = sys.stdout.encoding or "utf-8"
     try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        text = text.replace("·", "-").replace("…", "~").encode(encoding, "backslashreplace").decode(encoding)
-    try:
-        sys.stdout.write(text)
+        if isinstance(content, bytes):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(_encodable(content, sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -78,16 +76,25 @@ def _write_out(text: str) -> None:
         raise UsageError(f"standard output: cannot write: {error.strerror or error}") from error
 
 
-def _write_file(text: str, path: Path) -> None:
+def _encodable(text: str, encoding: str) -> str:
+    """The text, with what the encoding lacks written otherwise."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("·", "-").replace("…", "~").encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def _write_file(content: bytes, path: Path) -> None:
     path = path.resolve()
     if path.exists() and not path.is_file():  # a device or a pipe: renaming would replace it
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         return
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         temporary.chmod(_mode(path))
         temporary.replace(path)
     except BaseException:

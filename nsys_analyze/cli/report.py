@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from nsys_analyze.cli import output
+from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,11 +57,7 @@ class Request:
     depth: int | None
     top: int | None
     sort: str | None
-    domain: tuple[str, ...]
-    attribution: Literal["process", "thread"]
-    fold: tuple[str, ...]
-    no_fold: bool
-    compile_rules: str | None
+    reading: Reading
     breakdown: bool
     debug: bool
 
@@ -84,27 +77,15 @@ class Request:
 )
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {_ROWS}]")
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
-@click.option("--domain", metavar="NAME", multiple=True, help="Only ranges of this NVTX domain. Repeatable.")
-@click.option(
-    "--attribution",
-    type=click.Choice(["process", "thread"]),
-    default="process",
-    show_default=True,
-    help="Who owns GPU work launched by a thread without ranges: its process's main thread, or nobody.",
-)
-@click.option("--fold", metavar="REGEX", multiple=True, help="Remove this from range names, too. Repeatable.")
-@click.option("--no-fold", is_flag=True, help="Keep running numbers in range names: `step 1` and `step 2` differ.")
-@click.option(
-    "--compile-rules", metavar="FILE", help="What compilers call their ranges, besides known ones: a TOML file."
-)
+@reading_options
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@debug_option
 def report(**options: Any) -> None:
     """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
 
     REPORT is what Nsight Systems writes or exports.
     """
-    run(Request(**options))
+    run(Request(reading=Reading.taken(options), **options))
 
 
 def run(request: Request) -> None:
@@ -113,7 +94,7 @@ def run(request: Request) -> None:
     Raises:
         NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
     """
-    kind = _format(request)
+    kind = chosen_format(request.format, request.output, SUFFIXES)
     _check(request, kind)
     from nsys_analyze.cli.selection import Selection, select
 
@@ -128,31 +109,13 @@ def run(request: Request) -> None:
     output.write(_DRAW[kind](analyses, request), request.output)
 
 
-def _format(request: Request) -> str:
-    """The format asked for, else the one that the output's suffix names, else the table."""
-    if request.format or request.output in (None, "-"):
-        return request.format or "table"
-    suffix = PurePath(request.output).suffix
-    if suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
-        raise UsageError(f"{request.output}: no format has the suffix '{suffix}'; use {known}, or --format")
-    return SUFFIXES[suffix]
-
-
 def _check(request: Request, kind: str) -> None:
     if request.output is not None:
         output.check_target(request.output, request.reports)
-    if request.no_fold and request.fold:
-        raise UsageError("--fold and --no-fold exclude each other")
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
     if request.breakdown:
         _check_breakdown(request, kind)
-    for expression in request.fold:
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise UsageError(f"--fold {expression}: not a regular expression: {error}") from error
 
 
 def _check_breakdown(request: Request, kind: str) -> None:
@@ -163,34 +126,13 @@ def _check_breakdown(request: Request, kind: str) -> None:
 
 
 def _analyse(path: str, request: Request, kind: str) -> Analysis:
-    with _progress(f"reading {path}"):
-        import nsys_analyze
-
-        report = nsys_analyze.open_report(
-            path,
-            attribution=request.attribution,
-            fold=not request.no_fold,
-            fold_patterns=request.fold,
-            domains=request.domain or None,
-            compile_rules=request.compile_rules,
-        )
+    report = read(path, request.reading)
+    with progress(f"analysing {path}"):
         return report.analysis(
             by="name" if request.by == "name" else "path",
             instances=request.by == "instance",
             digest=kind == "json",
         )
-
-
-def _progress(message: str) -> contextlib.AbstractContextManager[object]:
-    """Shows what goes on while it does, if standard error is a terminal."""
-    if not output.is_terminal(sys.stderr):
-        return contextlib.nullcontext()
-    from rich.console import Console
-    from rich.text import Text
-
-    from nsys_analyze.views.text import visible
-
-    return Console(stderr=True).status(Text(visible(message)))
 
 
 def _table(analyses: Sequence[Analysis], request: Request) -> str:

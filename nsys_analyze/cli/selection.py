@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from nsys_analyze.cli.patterns import match_level, near_names
 from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.patterns import match_level, near_names
 from nsys_analyze.metrics.results import Analysis, Stage
 from nsys_analyze.views.columns import INSTANCE, STAGE, Measure
 from nsys_analyze.views.text import shorten, visible

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nsys_analyze.cli.patterns import match_level, near_names
+from nsys_analyze.metrics.patterns import match_level, near_names
 
 STEP = ["steady", "step"]
 

@@ -1,0 +1,119 @@
+"""Options that verbs share: how reports are read, and where results go."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+import click
+
+from nsys_analyze.cli import output
+from nsys_analyze.errors import UsageError
+
+if TYPE_CHECKING:
+    from nsys_analyze.report import Report
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_READING = (
+    click.option("--domain", metavar="NAME", multiple=True, help="Only ranges of this NVTX domain. Repeatable."),
+    click.option(
+        "--attribution",
+        type=click.Choice(["process", "thread"]),
+        default="process",
+        show_default=True,
+        help="Who owns GPU work launched by a thread without ranges: its process's main thread, or nobody.",
+    ),
+    click.option("--fold", metavar="REGEX", multiple=True, help="Remove this from range names, too. Repeatable."),
+    click.option("--no-fold", is_flag=True, help="Keep running numbers in range names: `step 1` and `step 2` differ."),
+    click.option(
+        "--compile-rules", metavar="FILE", help="What compilers call their ranges, besides known ones: a TOML file."
+    ),
+)
+
+debug_option = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+
+
+def reading_options(command: Command) -> Command:
+    """Gives a command the options that say how reports are read; see `Reading`."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How reports are read, as asked for on the command line."""
+
+    domain: tuple[str, ...]
+    attribution: Literal["process", "thread"]
+    fold: tuple[str, ...]
+    no_fold: bool
+    compile_rules: str | None
+
+    @classmethod
+    def taken(cls, options: dict[str, Any]) -> Self:
+        """Takes its own options out of those of a command.
+
+        Raises:
+            UsageError: If they contradict each other, or an expression is none.
+        """
+        reading = cls(**{field.name: options.pop(field.name) for field in fields(cls)})
+        if reading.no_fold and reading.fold:
+            raise UsageError("--fold and --no-fold exclude each other")
+        for expression in reading.fold:
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise UsageError(f"--fold {expression}: not a regular expression: {error}") from error
+        return reading
+
+
+def read(path: str, reading: Reading) -> Report:
+    """Opens a report, showing that it does.
+
+    Raises:
+        NsysAnalyzeError: If it cannot be read, or the options do not fit it.
+    """
+    with progress(f"reading {path}"):
+        import nsys_analyze
+
+        return nsys_analyze.open_report(
+            path,
+            attribution=reading.attribution,
+            fold=not reading.no_fold,
+            fold_patterns=reading.fold,
+            domains=reading.domain or None,
+            compile_rules=reading.compile_rules,
+        )
+
+
+def chosen_format(asked: str | None, target: str | None, suffixes: Mapping[str, str]) -> str:
+    """The format asked for, else the one that the output's suffix names, else the first of all.
+
+    Raises:
+        UsageError: If no format has that suffix.
+    """
+    if asked or target in (None, "-"):
+        return asked or next(iter(suffixes.values()))
+    suffix = PurePath(target).suffix
+    if suffix not in suffixes:
+        raise UsageError(f"{target}: no format has the suffix '{suffix}'; use {', '.join(suffixes)}, or --format")
+    return suffixes[suffix]
+
+
+def progress(message: str) -> contextlib.AbstractContextManager[object]:
+    """Shows what goes on while it does, if standard error is a terminal."""
+    if not output.is_terminal(sys.stderr):
+        return contextlib.nullcontext()
+    from rich.console import Console
+    from rich.text import Text
+
+    from nsys_analyze.views.text import visible
+
+    return Console(stderr=True).status(Text(visible(message)))
