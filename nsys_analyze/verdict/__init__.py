@@ -1,0 +1,1 @@
+"""Judges numbers: what differs between reports, and whether that is too much."""
