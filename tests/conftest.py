@@ -23,6 +23,17 @@ settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--reports", metavar="FOLDER", help="also check the invariants on the reports of a folder")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "any_report" in metafunc.fixturenames:
+        folder = metafunc.config.getoption("--reports")
+        found = sorted(Path(folder).rglob("*.sqlite*")) if folder else []
+        metafunc.parametrize("any_report", found, ids=[path.name for path in found])
+
+
 @pytest.fixture(scope="session")
 def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Give the path of a sample report by its name, unpacked at its first use."""

@@ -162,6 +162,14 @@ def test_real_reports(sample_report, name):
         check_roots(report)
 
 
+def test_reports_of_a_folder(any_report):
+    """For ``pytest --reports FOLDER``; skipped without."""
+    reports = under_both_rules(any_report)
+    check_rules(*reports)
+    for report in reports:
+        check(report)
+
+
 # --- generated reports
 
 
