@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -92,6 +93,7 @@ class Labels:
         return f"{self._programs[self._paths.process[row]]}: {' / '.join(elements)}"
 
 
+@lru_cache(maxsize=4096)
 def _escaped(text: str) -> str:
     return re.sub(r"([\\/@])", r"\\\1", text)
 

@@ -36,17 +36,17 @@ def late_stalls(rows: Int64, wall: Int64, elapsed: Int64, start: Int64, host: Ho
     places = places[np.argsort(-taken[places], kind="stable")][:_MOST]
     if not len(places):
         return []
-    parts = {name: getattr(host, name)[rows] for name in HostParts.__slots__} | {_GPU: (elapsed - wall)[rows]}
-    usual = {name: float(np.median(values)) for name, values in parts.items()}
+    parts = np.stack([*(getattr(host, name)[rows] for name in HostParts.__slots__), (elapsed - wall)[rows]])
+    above = parts[:, places] - np.median(parts, axis=1)[:, None]
     return [
         Stall(
-            index=int(place),
+            index=place,
             start_ns=int(start[rows[place]]),
             elapsed_ns=int(taken[place]),
             excess_ns=float(taken[place] - median),
-            filled_ns=_largest({name: float(values[place] - usual[name]) for name, values in parts.items()}),
+            filled_ns=_largest(dict(zip((*HostParts.__slots__, _GPU), excess, strict=True))),
         )
-        for place in places.tolist()
+        for place, excess in zip(places.tolist(), above.T.tolist(), strict=True)
     ]
 
 
