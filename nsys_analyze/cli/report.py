@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -13,7 +13,8 @@ from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progr
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
-    from nsys_analyze.metrics.results import Analysis
+    from nsys_analyze.cli.selection import Selection
+    from nsys_analyze.metrics.results import Analysis, RankedProgram
 
 SUFFIXES = {".txt": "table", ".json": "json", ".csv": "csv", ".md": "md"}
 _ROWS = 20  # of a table, unless --top says otherwise
@@ -26,6 +27,7 @@ Examples:
   nsys-analyze report.sqlite --stage compile --depth 1 --breakdown
   nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
+  nsys-analyze rank0.sqlite rank1.sqlite --merge-ranks
 
 A stage PATTERN names the end of a path, element by element: step and steady/step both match the stage "steady / step",
 and what lies below a matched stage comes with it (--depth 1: without). * stands for any characters and ? for one;
@@ -59,7 +61,16 @@ class Request:
     sort: str | None
     reading: Reading
     breakdown: bool
+    merge_ranks: bool
     debug: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What there is to draw; ``ranks`` are those of all reports together, None unless asked for."""
+
+    analyses: list[Analysis]
+    ranks: list[RankedProgram] | None
 
 
 @click.command(epilog=_EPILOG, short_help="Says what every stage cost; the default verb.")
@@ -79,6 +90,9 @@ class Request:
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
 @reading_options
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
+@click.option(
+    "--merge-ranks", is_flag=True, help="Hold the ranks of a job against each other: processes that run one program."
+)
 @debug_option
 def report(**options: Any) -> None:
     """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
@@ -98,6 +112,7 @@ def run(request: Request) -> None:
     _check(request, kind)
     from nsys_analyze.cli.selection import Selection, select
 
+    analyses = [_analyse(path, request, kind) for path in request.reports]
     selection = Selection(
         patterns=request.stage,
         depth=request.depth,
@@ -105,8 +120,28 @@ def run(request: Request) -> None:
         top=request.top if kind in ("json", "csv") else None,
         instances=request.by == "instance",
     )
-    analyses = select([_analyse(path, request, kind) for path in request.reports], selection)
-    output.write(_DRAW[kind](analyses, request), request.output)
+    results = Results(
+        analyses=select(analyses, selection),
+        ranks=_ranks(analyses, selection) if request.merge_ranks else None,
+    )
+    output.write(_DRAW[kind](results, request), request.output)
+
+
+def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedProgram]:
+    """The ranks that the reports hold, with the stages asked for.
+
+    Raises:
+        UsageError: If there is no program that several processes run.
+    """
+    from nsys_analyze.cli.selection import select
+    from nsys_analyze.metrics.ranks import merge_ranks
+
+    programs = merge_ranks(select(analyses, replace(selection, top=None)))
+    if not programs:
+        raise UsageError(
+            "--merge-ranks: no two processes of one name share a stage, so that there are no ranks to merge"
+        )
+    return [replace(program, stages=program.stages[: selection.top or None]) for program in programs]
 
 
 def _check(request: Request, kind: str) -> None:
@@ -116,6 +151,8 @@ def _check(request: Request, kind: str) -> None:
         raise UsageError("--depth needs paths: it does not go with --by name")
     if request.breakdown:
         _check_breakdown(request, kind)
+    if request.merge_ranks:
+        _check_merge(request)
 
 
 def _check_breakdown(request: Request, kind: str) -> None:
@@ -123,6 +160,14 @@ def _check_breakdown(request: Request, kind: str) -> None:
         raise UsageError(f"--breakdown is for table and md, not {kind}: JSON has all of its numbers anyway")
     if request.by == "instance":
         raise UsageError("--breakdown is of stages: it does not go with --by instance")
+
+
+def _check_merge(request: Request) -> None:
+    if request.by == "instance":
+        raise UsageError("--merge-ranks is of stages: it does not go with --by instance")
+    if request.breakdown or request.sort:
+        option = "--breakdown" if request.breakdown else "--sort"
+        raise UsageError(f"{option} is of each process's stages: it does not go with --merge-ranks")
 
 
 def _analyse(path: str, request: Request, kind: str) -> Analysis:
@@ -135,29 +180,36 @@ def _analyse(path: str, request: Request, kind: str) -> Analysis:
         )
 
 
-def _table(analyses: Sequence[Analysis], request: Request) -> str:
+def _table(results: Results, request: Request) -> str:
     from nsys_analyze.views import table_view
 
-    colour = output.wants_colour(request.output)
-    return table_view.render(analyses, _layout(request), columns=output.columns(request.output), colour=colour)
+    return table_view.render(
+        results.analyses,
+        _layout(request),
+        columns=output.columns(request.output),
+        colour=output.wants_colour(request.output),
+        ranks=results.ranks or (),
+    )
 
 
-def _markdown(analyses: Sequence[Analysis], request: Request) -> str:
+def _markdown(results: Results, request: Request) -> str:
     from nsys_analyze.views import markdown_view
 
-    return markdown_view.render(analyses, _layout(request))
+    return markdown_view.render(results.analyses, _layout(request), results.ranks or ())
 
 
-def _json(analyses: Sequence[Analysis], request: Request) -> str:
+def _json(results: Results, request: Request) -> str:
     from nsys_analyze.views import json_view
 
-    return json_view.render(analyses, instances=request.by == "instance")
+    return json_view.render(results.analyses, instances=request.by == "instance", ranks=results.ranks)
 
 
-def _csv(analyses: Sequence[Analysis], request: Request) -> str:
+def _csv(results: Results, request: Request) -> str:
     from nsys_analyze.views import csv_view
 
-    return csv_view.render(analyses, instances=request.by == "instance")
+    if results.ranks is not None:
+        return csv_view.render_ranks(results.ranks)
+    return csv_view.render(results.analyses, instances=request.by == "instance")
 
 
 def _layout(request: Request) -> Any:
@@ -173,7 +225,7 @@ def _layout(request: Request) -> Any:
     )
 
 
-_DRAW: dict[str, Callable[[Sequence[Analysis], Request], str]] = {
+_DRAW: dict[str, Callable[[Results, Request], str]] = {
     "table": _table,
     "json": _json,
     "csv": _csv,

@@ -9,6 +9,7 @@ import numpy as np
 from nsys_analyze.arrays import Bool
 from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.ranks import StatedRanks, read_ranks
 from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
 NO_TIME = np.iinfo(np.int64).min  # stands for NULL
@@ -61,8 +62,8 @@ class Events:
     """Rows as the report has them, and the strings that they name.
 
     ``gpu_of`` maps (pid, CUDA ordinal) to the machine's GPU; ``process_names`` maps a ``globalPid`` to the program's
-    name; ``duration`` is how long the capture took, ns, or None. ``absurd`` counts rows that were left out since their
-    times cannot be times of this capture.
+    name; ``ranks`` is what tells their ranks; ``duration`` is how long the capture took, ns, or None. ``absurd`` counts
+    rows that were left out since their times cannot be times of this capture.
     """
 
     nvtx: Rows
@@ -76,6 +77,7 @@ class Events:
     strings: dict[int, str]
     process_names: dict[int, str]
     gpu_of: dict[tuple[int, int], int]
+    ranks: StatedRanks
     duration: int | None
     absurd: int
 
@@ -123,6 +125,7 @@ def read_events(export: Export) -> Events:
             for row in export.rows("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")
             if is_gpu_number(row[1]) and is_gpu_number(row[2])
         },
+        ranks=read_ranks(export),
         duration=next((as_duration(row[0]) for row in export.rows("ANALYSIS_DETAILS", "duration")), None),
         absurd=absurd,
     )

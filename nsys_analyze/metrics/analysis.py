@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nsys_analyze.metrics.coverage import coverage, how_attributed, knows_gpu
+from nsys_analyze.metrics.devices import devices
 from nsys_analyze.metrics.grouping import Grouping, by_name, by_path
 from nsys_analyze.metrics.notices import Rows, notices
 from nsys_analyze.metrics.programs import processes, programs
@@ -40,6 +41,7 @@ def analyse(report: Report, by: str, with_instances: bool, sha256: str | None) -
         coverage=covered,
         warnings=notices(report, how, covered, Rows(stages, overlap, range_keys)),
         programs=ran,
+        devices=devices(trace, dict(report.metadata.gpus)),
         stages=stages,
         by=by,
         instances=_instances(report, table, grouping) if with_instances else [],

@@ -11,7 +11,9 @@ import numpy as np
 
 from nsys_analyze.arrays import Int32, Int64
 from nsys_analyze.instances import Instances, Paths
-from nsys_analyze.model.tables import Processes, Ranges
+from nsys_analyze.model.tables import Ranges, Trace
+
+_RANKS_LEAST = 2  # of one program in a report: a single one needs no number
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,9 @@ def _name_ranks(ranges: Ranges, paths: Paths) -> tuple[Int64, Int64]:
 class Labels:
     """Names of rows: paths as lists of strings, and keys that stay the same from run to run."""
 
-    def __init__(self, ranges: Ranges, paths: Paths, processes: Processes) -> None:
-        self._ranges, self._paths = ranges, paths
-        self._programs = program_names(processes)
+    def __init__(self, trace: Trace, paths: Paths) -> None:
+        self._ranges, self._paths = trace.ranges, paths
+        self._programs = program_names(trace)
 
     def path(self, row: int, whole: bool) -> tuple[list[str], list[str]]:
         """Folded names and domains from the outermost element on, or of the last element only."""
@@ -98,12 +100,26 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\/@])", r"\\\1", text)
 
 
-def program_names(processes: Processes) -> list[str]:
-    """A name for each process without its pid: the program's, numbered by pid where several run the same one."""
-    names = [name or "process" for name in processes.name]
-    running, seen = Counter(names), Counter[str]()
-    out = []
-    for name in names:
-        out.append(f"{name}#{seen[name]}" if running[name] > 1 else name)
-        seen[name] += 1
-    return out
+def program_names(trace: Trace) -> list[str]:
+    """A name for each process without its pid: the program's, numbered where several run the same one.
+
+    The number is the process's rank where the report tells it of several, else its place by the first GPU that it used,
+    then by pid.
+    """
+    names = [name or "process" for name in trace.processes.name]
+    first_gpu = np.full(len(names) + 1, np.iinfo(np.int64).max)  # and that of operations of nobody, the last
+    np.minimum.at(first_gpu, trace.ops.process, trace.ops.device)
+    in_order = np.argsort(first_gpu[:-1], kind="stable").tolist()
+    running, numbers = Counter(names), dict[int, int]()
+    for name in running:
+        numbers |= _numbers([row for row in in_order if names[row] == name], trace.processes.rank)
+    return [f"{name}#{numbers[row]}" if running[name] > 1 else name for row, name in enumerate(names)]
+
+
+def _numbers(rows: list[int], rank: list[int | None]) -> dict[int, int]:
+    """Numbers of the processes of one program. Where ranks are known, processes without one come after them."""
+    ranks = {row: known for row in rows if (known := rank[row]) is not None}
+    if len(ranks) < _RANKS_LEAST:
+        return {row: number for number, row in enumerate(rows)}
+    others = [row for row in rows if row not in ranks]
+    return ranks | {row: number for number, row in enumerate(others, start=max(ranks.values()) + 1)}

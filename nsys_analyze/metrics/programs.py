@@ -33,7 +33,7 @@ def processes(trace: Trace, programs: list[Program]) -> list[Process]:
         Process(
             pid=pid,
             name=trace.processes.name[number],
-            rank=None,
+            rank=trace.processes.rank[number],
             gpus=np.unique(trace.ops.device[trace.ops.process == number]).tolist(),
         )
         for number, pid in enumerate(trace.processes.pid.tolist())

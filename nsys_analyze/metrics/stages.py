@@ -46,7 +46,7 @@ class StageTable:
     def __init__(self, report: Report, grouping: Grouping) -> None:
         trace, instances, paths = report.trace, report.instances, report.paths
         self._trace, self._instances, self._paths, self._grouping = trace, instances, paths, grouping
-        self._labels = Labels(trace.ranges, paths, trace.processes)
+        self._labels = Labels(trace, paths)
         ranges, group, groups = trace.ranges, grouping.group, len(grouping)
         self._wall = ranges.end - ranges.start
         self._elapsed = instances.completion - ranges.start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from nsys_analyze.ingest.events import NO_TIME, Events
 from nsys_analyze.model.api_calls import build_calls
 from nsys_analyze.model.launches import build_launches
 from nsys_analyze.model.operations import build_ops
+from nsys_analyze.model.process_ranks import known_ranks
 from nsys_analyze.model.ranges import RangeOptions, Strings, build_ranges
 from nsys_analyze.model.tables import Counts, DriverOverhead, ProfilerOverhead, Threads, Trace
 from nsys_analyze.model.threads import build_threads, recode
@@ -29,7 +31,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
     ops, op_counts = build_ops(events, processes, calls, index)
     launches, ops = build_launches(calls, ops)
     return Trace(
-        processes=processes,
+        processes=replace(processes, rank=known_ranks(events.ranks, processes, threads, ranges, ops)),
         threads=threads,
         ranges=ranges,
         calls=calls,

@@ -27,11 +27,12 @@ class OpKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """Processes, in order of their global id."""
+    """Processes, in order of their global id. ``rank`` is each one's in a distributed job, None where nothing tells."""
 
     global_pid: Int64
     pid: Int64
     name: list[str]
+    rank: list[int | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from nsys_analyze.model.tables import Processes, Threads
 
 
 def build_threads(events: Events) -> tuple[Processes, Threads]:
-    """Every process and thread that any row names."""
+    """Every process and thread that any row names; ranks are not known yet."""
     by_thread = (events.nvtx, events.calls, events.overhead, events.driver_overhead)
     by_process = (events.kernels, events.memcpys, events.memsets, events.graphs)
     global_tid = np.unique(np.concatenate([rows.values["globalTid"] for rows in by_thread]))
@@ -26,7 +26,7 @@ def build_threads(events: Events) -> tuple[Processes, Threads]:
     main = np.full(len(global_pid), NONE, np.int32)
     is_main = np.flatnonzero(tid == pid[process])
     main[process[is_main]] = is_main
-    return Processes(global_pid, pid, names), Threads(global_tid, tid, process, main)
+    return Processes(global_pid, pid, names, [None] * len(names)), Threads(global_tid, tid, process, main)
 
 
 def recode(rows: Rows, column: str, known: Int64) -> Int32:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from nsys_analyze.metrics.results import Instance, Program, Stage
+from nsys_analyze.metrics.results import DeviceUse, Instance, Program, Stage
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Column
 from nsys_analyze.views.units import Number
@@ -110,6 +110,18 @@ PROGRAM: dict[str, Measure[Program]] = {
     "launches": Measure(title="launches", write=units.counts, get=lambda p: p.launches, drop=2),
     "kernels": Measure(title="kernels", write=units.counts, get=lambda p: p.kernels, drop=1),
     "profiler": Measure(title="profiler", get=lambda p: p.profiler_ns, drop=5),
+}
+
+DEVICE: dict[str, Measure[DeviceUse]] = {
+    "processes": Measure(title="processes", write=units.counts, get=lambda d: len(d.processes), drop=4),
+    "first": Measure(title="first at", write=units.instants, get=lambda d: d.first_op_ns, drop=5),
+    "busy": Measure(title="busy", get=lambda d: d.busy_ns, scale="time"),
+    "share": Measure(title="share", write=units.shares, get=lambda d: d.busy_share),
+    "idle": Measure(title="idle", get=lambda d: d.idle_ns, scale="time"),
+    "gap": Measure(title="largest gap", get=lambda d: d.largest_gap_ns),
+    "gap-start": Measure(title="gap at", write=units.instants, get=lambda d: d.largest_gap_start_ns, drop=3),
+    "ops": Measure(title="operations", write=units.counts, get=lambda d: d.gpu_ops, drop=1),
+    "kernels": Measure(title="kernels", write=units.counts, get=lambda d: d.kernels, drop=2),
 }
 
 

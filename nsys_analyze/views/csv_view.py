@@ -1,4 +1,4 @@
-"""The results as CSV: one row a stage or instance, one flat column a number.
+"""The results as CSV: one row a stage, an instance or a stage over ranks, one flat column a number.
 
 Cells of text that a spreadsheet would take for a formula (they begin with ``=``, ``+``, ``-``, ``@``) get an
 apostrophe in front; unprintable characters are written as visible escapes.
@@ -11,8 +11,9 @@ import io
 import typing
 from collections.abc import Sequence
 
+from nsys_analyze.metrics import flat_ranks
 from nsys_analyze.metrics.flat import header, rows
-from nsys_analyze.metrics.results import Analysis, Instance, Stage
+from nsys_analyze.metrics.results import Analysis, Instance, RankedProgram, Stage
 from nsys_analyze.views.naming import report_labels
 from nsys_analyze.views.text import path_text, visible
 
@@ -33,6 +34,15 @@ def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
         for values in rows(kind, analysis.instances if instances else analysis.stages):
             cells = [values[at] for at in kept]
             writer.writerow([_cell(cell) for cell in ((label, *cells) if several else cells)])
+    return text.getvalue()
+
+
+def render_ranks(programs: Sequence[RankedProgram]) -> str:
+    """Returns a header and a row for each stage of the ranks of each program."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(flat_ranks.header())
+    writer.writerows([_cell(value) for value in values] for values in flat_ranks.rows(programs))
     return text.getvalue()
 
 

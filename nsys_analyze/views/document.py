@@ -19,12 +19,16 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of numbers. ``drop`` says how early it goes when room is short; 0 is never."""
+    """One column of numbers. ``drop`` says how early it goes when room is short; 0 is never.
+
+    ``emphasis`` is for all cells of the column; ``marks`` says for each cell whether it stands out, if there are any.
+    """
 
     title: str
     cells: Sequence[Number | None]
     drop: int = 0
     emphasis: bool = False
+    marks: Sequence[bool] = ()
 
 
 @dataclass(frozen=True, slots=True)

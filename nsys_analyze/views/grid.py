@@ -25,7 +25,7 @@ class _Block:
     title: str
     cells: list[str]
     drop: int = 0
-    emphasis: bool = False
+    marks: Sequence[bool] = ()
 
     @property
     def width(self) -> int:
@@ -54,7 +54,9 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
 
 
 def _line(blocks: Sequence[_Block], place: int, emphasize: Callable[[str], str]) -> str:
-    cells = [emphasize(block.cells[place]) if block.emphasis else block.cells[place] for block in blocks]
+    cells = [
+        emphasize(block.cells[place]) if block.marks and block.marks[place] else block.cells[place] for block in blocks
+    ]
     return _GAP.join(cells).rstrip()
 
 
@@ -98,7 +100,8 @@ def _number_block(column: Column) -> _Block:
     ]
     columns = max(map(width, [column.title, *texts]))
     cells = [pad(text, columns, right=True) for text in texts]
-    return _Block(pad(column.title, columns, right=True), cells, column.drop, column.emphasis)
+    marks = [True] * len(cells) if column.emphasis else column.marks
+    return _Block(pad(column.title, columns, right=True), cells, column.drop, marks)
 
 
 def _tail(number: Number) -> str:

@@ -9,21 +9,25 @@ import typing
 from collections.abc import Sequence
 
 from nsys_analyze._version import __version__
-from nsys_analyze.metrics.results import SCHEMA_VERSION, Analysis
+from nsys_analyze.metrics.results import SCHEMA_VERSION, Analysis, RankedProgram
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
+def render(
+    analyses: Sequence[Analysis], *, instances: bool = False, ranks: Sequence[RankedProgram] | None = None
+) -> str:
     """Returns one document for one report, else one that lists them; ``instances`` includes the list of instances.
+
+    ``ranks`` are those of all reports together, None if they were not asked for.
 
     Keys come in the order of the schema, and each stage stands on a line of its own: two results can be compared line
     by line. Everything outside ASCII is escaped, so that no name can upset a terminal.
     """
-    documents = [document(analysis, instances=instances) for analysis in analyses]
-    if len(documents) == 1:
-        return _dump(documents[0])
-    return _dump({"schema_version": SCHEMA_VERSION, "tool": _tool(), "reports": list(documents)})
+    documents: list[Json] = [document(analysis, instances=instances) for analysis in analyses]
+    whole = documents[0] if len(documents) == 1 else {**_frame(), "reports": documents}
+    assert isinstance(whole, dict)
+    return _dump(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
 
 
 def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
@@ -32,11 +36,11 @@ def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
     assert isinstance(plain, dict)
     if not instances:
         del plain["instances"]
-    return {"schema_version": SCHEMA_VERSION, "tool": _tool(), **plain}
+    return {**_frame(), **plain}
 
 
-def _tool() -> Json:
-    return {"name": "nsys-analyze", "version": __version__}
+def _frame() -> dict[str, Json]:
+    return {"schema_version": SCHEMA_VERSION, "tool": {"name": "nsys-analyze", "version": __version__}}
 
 
 def _plain(value: object) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nsys_analyze.metrics.results import Analysis
+from nsys_analyze.metrics.results import Analysis, RankedProgram
 from nsys_analyze.views.document import Document, Remarks, Table
 from nsys_analyze.views.page import Layout, compose
 from nsys_analyze.views.text import shorten
@@ -15,9 +15,9 @@ _NAME_MOST = 80
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#$])")
 
 
-def render(analyses: Sequence[Analysis], layout: Layout) -> str:
+def render(analyses: Sequence[Analysis], layout: Layout, ranks: Sequence[RankedProgram] = ()) -> str:
     """Returns the page as Markdown."""
-    return draw(compose(analyses, layout))
+    return draw(compose(analyses, layout, ranks))
 
 
 def draw(document: Document) -> str:
@@ -59,12 +59,12 @@ def _table(table: Table) -> list[str]:
     processes = any(row.process for row in table.rows)
     titles = [table.title, *(["process"] if processes else []), *(column.title for column in table.columns)]
     lines = [_line(titles), _line([":---"] * (1 + processes) + ["---:"] * len(table.columns))]
-    numbers = iter(table.lines)
+    cells = iter(_cells(table))
     for group in table.groups:
         lines += [_line([f"**{code(group.heading)}**", *[""] * (len(titles) - 1)])] if group.heading else []
         for row in group.rows:
             texts = [code(row.name.full), *([plain(row.process)] if processes else [])]
-            lines += [_line([*texts, *map(_cell, next(numbers))])]
+            lines += [_line([*texts, *next(cells)])]
     return ["\n".join(lines), "\n".join(_below(table)), *(plain(sentence) for sentence in table.footer)]
 
 
@@ -80,6 +80,15 @@ def _below(table: Table) -> list[str]:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _cells(table: Table) -> list[list[str]]:
+    """The text of each row's numbers; what stands out among its like is bold."""
+    columns = [[_cell(number) for number in column.cells] for column in table.columns]
+    for texts, column in zip(columns, table.columns, strict=True):
+        for place, marked in enumerate(column.marks):
+            texts[place] = f"**{texts[place]}**" if marked else texts[place]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _cell(number: Number | None) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from nsys_analyze.metrics.results import Analysis, Process, Stage
+from nsys_analyze.metrics.results import Analysis, Process, RankedStage, Stage
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
 
@@ -50,10 +50,17 @@ def process_labels(analysis: Analysis) -> dict[int, str]:
 def _process_label(process: Process, one_name: bool) -> str:
     if process.rank is not None:
         return f"rank {process.rank}"
-    return f"pid {process.pid}" if one_name else visible(f"{process.name} {process.pid}")
+    if one_name or not process.name:
+        return f"pid {process.pid}"
+    return visible(f"{process.name} {process.pid}")
 
 
-def flat_names(stages: Sequence[Stage]) -> list[Name]:
+def process_name(name: str, pid: int) -> str:
+    """Returns what a process is called: its program's name, else its pid."""
+    return name or f"process {pid}"
+
+
+def flat_names(stages: Sequence[Stage] | Sequence[RankedStage]) -> list[Name]:
     """Returns the stages' whole paths; domains are named only where two stages would read the same."""
     texts = _element_texts(stages)
     return [Name(path_text(elements), full=path_text(elements)) for elements in texts]
@@ -70,11 +77,16 @@ def tree_names(stages: Sequence[Stage]) -> list[Name]:
     return names
 
 
-def _element_texts(stages: Sequence[Stage]) -> list[list[str]]:
-    same = Counter((stage.process, tuple(stage.path)) for stage in stages)
-    return [stage.path if same[stage.process, tuple(stage.path)] == 1 else _with_domains(stage) for stage in stages]
+def _element_texts(stages: Sequence[Stage] | Sequence[RankedStage]) -> list[list[str]]:
+    same = Counter(map(_read_as, stages))
+    return [stage.path if same[_read_as(stage)] == 1 else _with_domains(stage) for stage in stages]
 
 
-def _with_domains(stage: Stage) -> list[str]:
+def _read_as(stage: Stage | RankedStage) -> tuple[int | None, tuple[str, ...]]:
+    """What a stage reads as where domains are not written."""
+    return (stage.process if isinstance(stage, Stage) else None), tuple(stage.path)
+
+
+def _with_domains(stage: Stage | RankedStage) -> list[str]:
     pairs = zip(stage.path, stage.domains, strict=True)
     return [f"{name}@{domain or 'default'}" for name, domain in pairs]

@@ -1,12 +1,13 @@
-"""The tables of what is no stage: instances, and processes as a whole."""
+"""The tables of what is no stage: instances, processes as a whole, and GPUs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsys_analyze.metrics.results import Instance, Program
-from nsys_analyze.views.columns import INSTANCE, PROGRAM
+from nsys_analyze.metrics.results import DeviceUse, Instance, Program
+from nsys_analyze.views.columns import DEVICE, INSTANCE, PROGRAM
 from nsys_analyze.views.document import Name, Row, Table
+from nsys_analyze.views.naming import process_name
 from nsys_analyze.views.tables import Entry, Report, left_out, table
 from nsys_analyze.views.text import path_text, visible
 
@@ -22,6 +23,21 @@ def instances(reports: Sequence[Report], top: int) -> Table:
 def programs(reports: Sequence[Report]) -> Table:
     """Returns the processes of each report that have no stage, so that every process says something."""
     return table("Program", reports, [_programs(report) for report in reports], list(PROGRAM.values()))
+
+
+def devices(reports: Sequence[Report], *, single: bool) -> Table:
+    """Returns the GPUs of each report that used several of them, or also of those that used a ``single`` one."""
+    return table("GPUs", reports, [_devices(report, single) for report in reports], list(DEVICE.values()))
+
+
+def _devices(report: Report, single: bool) -> list[Entry[DeviceUse]]:
+    used = report.analysis.devices
+    return [Entry(device, Row(_device_name(device))) for device in used] if single or len(used) > 1 else []
+
+
+def _device_name(device: DeviceUse) -> Name:
+    text = visible(f"GPU {device.device}, {device.name}" if device.name else f"GPU {device.device}")
+    return Name(text, full=text)
 
 
 def _instances(report: Report, top: int) -> list[Entry[Instance]]:
@@ -46,5 +62,5 @@ def _programs(report: Report) -> list[Entry[Program]]:
 
 
 def _program_name(program: Program) -> Name:
-    text = visible(f"{program.name} ({program.process})")
+    text = visible(f"{program.name} ({program.process})" if program.name else process_name("", program.process))
     return Name(text, full=text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsys_analyze.metrics.results import Analysis, Stage
+from nsys_analyze.metrics.results import Analysis, RankedProgram, Stage
 from nsys_analyze.views import other_tables, stage_tables
 from nsys_analyze.views.breakdown_table import breakdown_table
 from nsys_analyze.views.document import Document, Table
+from nsys_analyze.views.ranks_table import ranks_tables
 from nsys_analyze.views.remarks import heading, remarks
 from nsys_analyze.views.tables import Report, labelled
 
@@ -31,10 +32,14 @@ class Layout:
     breakdown: bool = False
 
 
-def compose(analyses: Sequence[Analysis], layout: Layout) -> Document:
-    """Returns the page about ``analyses``, in their order."""
+def compose(analyses: Sequence[Analysis], layout: Layout, ranks: Sequence[RankedProgram] = ()) -> Document:
+    """Returns the page about ``analyses``, in their order; if their ``ranks`` are given, these stand for the stages."""
     reports = labelled(analyses)
-    tables = _tables(reports, layout)
+    tables = _ranks(reports, layout, ranks) if ranks else _tables(reports, layout)
+    if layout.by != "instance":
+        tables += (
+            [other_tables.devices(reports, single=layout.breakdown)] if layout.breakdown or not layout.listing else []
+        )
     if not layout.listing:  # else processes may seem to be without stages that merely were not asked for
         tables.append(other_tables.programs(reports))
     return Document(
@@ -49,6 +54,11 @@ def _tables(reports: Sequence[Report], layout: Layout) -> list[Table]:
         return [other_tables.instances(reports, layout.top)]
     tables, shown = _stages(reports, layout) if layout.listing or layout.by == "name" else _overview(reports, layout)
     return [*tables, breakdown_table(reports, shown)] if layout.breakdown else tables
+
+
+def _ranks(reports: Sequence[Report], layout: Layout, ranks: Sequence[RankedProgram]) -> list[Table]:
+    several = len(reports) > 1
+    return ranks_tables(ranks, loops=layout.loops, top=layout.top, listing=layout.listing, several_reports=several)
 
 
 def _stages(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], list[list[Stage]]]:

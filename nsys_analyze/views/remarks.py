@@ -8,6 +8,7 @@ from nsys_analyze.metrics import results
 from nsys_analyze.metrics.results import Coverage, ReportInfo
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Note, Remarks
+from nsys_analyze.views.naming import process_name
 from nsys_analyze.views.tables import Report
 from nsys_analyze.views.text import visible
 
@@ -73,7 +74,7 @@ def _release(version: str) -> str:
 
 
 def _processes(info: ReportInfo) -> str:
-    counted = Counter(process.name for process in info.processes)
+    counted = Counter(process_name(process.name, process.pid) for process in info.processes)
     if len(counted) > _PROCESSES:
         return f"{len(info.processes)} processes"
     return ", ".join(name if number == 1 else f"{number} x {name}" for name, number in counted.items())

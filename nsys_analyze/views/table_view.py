@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsys_analyze.metrics.results import Analysis
+from nsys_analyze.metrics.results import Analysis, RankedProgram
 from nsys_analyze.views.document import Document, Remarks
 from nsys_analyze.views.grid import grid
 from nsys_analyze.views.page import Layout, compose
@@ -15,9 +15,16 @@ _RESET = "\x1b[0m"
 _LABEL_MOST = 60
 
 
-def render(analyses: Sequence[Analysis], layout: Layout, *, columns: int, colour: bool = False) -> str:
+def render(
+    analyses: Sequence[Analysis],
+    layout: Layout,
+    *,
+    columns: int,
+    colour: bool = False,
+    ranks: Sequence[RankedProgram] = (),
+) -> str:
     """Returns the page as text of ``columns`` columns; with ``colour``, what the GPU really lost stands out."""
-    return draw(compose(analyses, layout), columns, colour)
+    return draw(compose(analyses, layout, ranks), columns, colour)
 
 
 def draw(document: Document, columns: int, colour: bool) -> str:

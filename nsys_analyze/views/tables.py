@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from nsys_analyze.metrics.results import Analysis, Stage
+from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.views.columns import Measure, columns
 from nsys_analyze.views.document import Group, Row, Table
 from nsys_analyze.views.naming import process_labels, report_labels
@@ -64,7 +64,7 @@ def table(
     )
 
 
-def largest(stages: Sequence[Stage], top: int, size: Callable[[Stage], Any]) -> list[Stage]:
+def largest(stages: Sequence[T], top: int, size: Callable[[T], Any]) -> list[T]:
     """Returns the ``top`` stages of the largest ``size``, in the order they came; all of them for ``top`` 0."""
     if not top or len(stages) <= top:
         return list(stages)

@@ -19,10 +19,12 @@ from nsys_analyze.metrics.results.parts import (
     Stall,
     StartupGap,
 )
+from nsys_analyze.metrics.results.ranks import Rank, RankedProgram, RankedStage, Spread, StartSkew
 from nsys_analyze.metrics.results.report import (
     Analysis,
     Coverage,
     CoverageTime,
+    DeviceUse,
     Gpu,
     Notice,
     Process,
@@ -43,6 +45,7 @@ __all__ = [
     "CompileTime",
     "Coverage",
     "CoverageTime",
+    "DeviceUse",
     "Distribution",
     "GapMeans",
     "Gpu",
@@ -56,11 +59,16 @@ __all__ = [
     "Process",
     "Program",
     "QueueDelay",
+    "Rank",
+    "RankedProgram",
+    "RankedStage",
     "ReportInfo",
     "SelfCounts",
     "Series",
     "Settings",
+    "Spread",
     "Stage",
     "Stall",
+    "StartSkew",
     "StartupGap",
 ]

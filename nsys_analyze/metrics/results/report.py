@@ -48,6 +48,35 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceUse:
+    """What everybody together did on a GPU of the machine; instants are nanoseconds on the report's clock.
+
+    ``name`` is None where the report does not tell, ``kernels`` and ``kernel_ns`` are where CUDA graphs were traced
+    whole. ``last_op_ns`` is when the last operation ended: ``busy_ns + idle_ns = last_op_ns - first_op_ns``.
+    ``processes`` are pids. ``largest_gap_start_ns`` is None where the GPU was never idle in between.
+    """
+
+    device: int
+    name: str | None
+    processes: list[int]
+    first_op_ns: int
+    last_op_ns: int
+    gpu_ops: int
+    kernels: int | None
+    kernel_ns: int | None
+    busy_ns: int
+    idle_ns: int
+    largest_gap_ns: int
+    largest_gap_start_ns: int | None
+
+    @property
+    def busy_share(self) -> float | None:
+        """Busy time as a share of the time from the first operation to the last, None where that is no time."""
+        window = self.last_op_ns - self.first_op_ns
+        return self.busy_ns / window if window else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
     """A GPU of the machine."""
 
@@ -149,6 +178,7 @@ class Analysis:
     coverage: Coverage
     warnings: list[Notice]
     programs: list[Program]
+    devices: list[DeviceUse] = field(default_factory=list)
     stages: list[Stage]
     by: str = "path"
     instances: list[Instance] = field(default_factory=list)

@@ -1,0 +1,90 @@
+"""What is said about the ranks of a job: processes that run the same program, held against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+_FAR = 0.1  # from the median, as a share of it: an extreme beyond stands out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """A number over ranks: ``count`` of them know it. Of ranks that share an extreme, the lowest is named."""
+
+    count: int
+    min: float
+    median: float
+    max: float
+    min_rank: int
+    max_rank: int
+
+    @property
+    def outlier(self) -> Literal["min", "max"] | None:
+        """The extreme that lies farther from the median, if that is over a tenth of the median."""
+        below, above = self.median - self.min, self.max - self.median
+        if max(below, above) <= _FAR * abs(self.median):
+            return None
+        return "min" if below > above else "max"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartSkew:
+    """Latest less earliest start of each instance over the ranks, ns.
+
+    ``first`` is that of the first instance. ``latest_rank`` was the latest most often, in ``latest_count`` of the
+    ``instances``; None if all always started together.
+    """
+
+    instances: int
+    first: int
+    median: float
+    max: int
+    latest_rank: int | None
+    latest_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedStage:
+    """A stage of several ranks, or of some of them: ``ranks`` lists those that have it.
+
+    ``quantities`` holds an entry a quantity of `nsys_analyze.metrics.quantities`, of a typical instance; None if no
+    rank knows it. ``start_skew_ns`` is None where ``start_skew_missing`` says why.
+    """
+
+    path: list[str]
+    domains: list[str]
+    name: str
+    domain: str
+    depth: int
+    ranks: list[int]
+    instances: Spread
+    wall_total_ns: Spread
+    active_total_ns: Spread | None
+    quantities: dict[str, Spread | None]
+    start_skew_ns: StartSkew | None
+    start_skew_missing: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """A process that is a rank; ``report`` is the place of its report among those given, from 0."""
+
+    rank: int
+    report: int
+    file: str
+    process: int
+    gpus: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedProgram:
+    """The ranks that run one program, and the stages that they share.
+
+    ``numbered_by`` is "report" where reports tell the ranks, else "order": by report, first GPU, process id.
+    """
+
+    program: str
+    numbered_by: Literal["report", "order"]
+    ranks: list[Rank]
+    stages: list[RankedStage]
