@@ -48,6 +48,7 @@ NEWEST: dict[str, str] = {
     "DIAGNOSTIC_EVENT": "timestamp! timestampType! source! severity! text!:TEXT globalPid",
     "META_DATA_CAPTURE": "name!:TEXT value:TEXT",
     "META_DATA_EXPORT": "name!:TEXT value:TEXT",
+    "MPI_RANKS": "globalTid! rank!",
     "NVTX_EVENTS": (
         "start! end eventType! rangeId category color text:TEXT globalTid endGlobalTid textId domainId uint64Value "
         "int64Value doubleValue:REAL uint32Value int32Value floatValue:REAL jsonTextId jsonText:TEXT binaryData:TEXT"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from nsys_analyze.metrics.results import Analysis, RankedProgram
 from nsys_analyze.views.document import Document, Remarks, Table
@@ -59,7 +59,7 @@ def _table(table: Table) -> list[str]:
     processes = any(row.process for row in table.rows)
     titles = [table.title, *(["process"] if processes else []), *(column.title for column in table.columns)]
     lines = [_line(titles), _line([":---"] * (1 + processes) + ["---:"] * len(table.columns))]
-    cells = iter(_cells(table))
+    cells = _cells(table)
     for group in table.groups:
         lines += [_line([f"**{code(group.heading)}**", *[""] * (len(titles) - 1)])] if group.heading else []
         for row in group.rows:
@@ -82,13 +82,12 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(table: Table) -> list[list[str]]:
-    """The text of each row's numbers; what stands out among its like is bold."""
-    columns = [[_cell(number) for number in column.cells] for column in table.columns]
-    for texts, column in zip(columns, table.columns, strict=True):
-        for place, marked in enumerate(column.marks):
-            texts[place] = f"**{texts[place]}**" if marked else texts[place]
-    return [list(row) for row in zip(*columns, strict=True)]
+def _cells(table: Table) -> Iterator[list[str]]:
+    """The numbers of each row; those that stand out are bold."""
+    for place, numbers in enumerate(table.lines):
+        marked = [bool(column.marks) and column.marks[place] for column in table.columns]
+        texts = map(_cell, numbers)
+        yield [f"**{text}**" if mark else text for text, mark in zip(texts, marked, strict=True)]
 
 
 def _cell(number: Number | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+_PAIR = 2  # ranks, whose median lies halfway
 _FAR = 0.1  # from the median, as a share of it: an extreme beyond stands out
 
 
@@ -21,11 +22,11 @@ class Spread:
 
     @property
     def outlier(self) -> Literal["min", "max"] | None:
-        """The extreme that lies farther from the median, if that is over a tenth of the median."""
+        """The extreme that lies farther from the median, by over a tenth of it; of two ranks the max."""
         below, above = self.median - self.min, self.max - self.median
         if max(below, above) <= _FAR * abs(self.median):
             return None
-        return "min" if below > above else "max"
+        return "min" if below > above and self.count > _PAIR else "max"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
