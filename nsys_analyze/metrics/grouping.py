@@ -107,7 +107,7 @@ def program_names(trace: Trace) -> list[str]:
     then by pid.
     """
     names = [name or "process" for name in trace.processes.name]
-    first_gpu = np.full(len(names) + 1, np.iinfo(np.int64).max)  # and that of operations of nobody, the last
+    first_gpu = np.full(len(names) + 1, np.iinfo(np.int32).max, np.int32)  # and that of operations of nobody, the last
     np.minimum.at(first_gpu, trace.ops.process, trace.ops.device)
     in_order = np.argsort(first_gpu[:-1], kind="stable").tolist()
     running, numbers = Counter(names), dict[int, int]()
