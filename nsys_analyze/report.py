@@ -42,6 +42,7 @@ def open_report(
     fold_patterns: Sequence[str] = (),
     domains: Iterable[str] | None = None,
     compile_rules: str | os.PathLike[str] | None = None,
+    environment: Iterable[str] = (),
 ) -> Report:
     """Reads a report; the file is opened read-only, and closed again before this returns.
 
@@ -53,10 +54,12 @@ def open_report(
         fold_patterns: Regular expressions whose matches are removed from names as well.
         domains: NVTX domains to keep; None keeps all. "default" is the domain without a name.
         compile_rules: A TOML file of rules, tried before the packaged ones, that tell compilers' ranges by their names.
+        environment: Environment variables, or what their names begin with, to keep beside those known to be harmless;
+            the value of one that is named in full is kept, too.
 
     Raises:
         ReportError: The file is missing, unreadable or not an Nsight Systems export.
-        UsageError: An unknown attribution or domain, a bad pattern, or bad rules.
+        UsageError: An unknown attribution or domain, a bad pattern, bad rules, or a variable that cannot be one.
     """
     if attribution not in ("process", "thread"):
         raise UsageError(f"attribution {attribution!r}: it is 'process' or 'thread'")
@@ -67,7 +70,7 @@ def open_report(
     )
     rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
     with located(path) as sqlite, open_export(sqlite) as export:
-        events, metadata = read_events(export), read_metadata(export)
+        events, metadata = read_events(export), read_metadata(export, _listed(environment))
     trace = without_too_deep(build_trace(events, options))
     settings = Settings(
         attribution=attribution,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nsys_analyze.ingest.environment import environment, program
 from nsys_analyze.ingest.export import Export
 from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
@@ -31,6 +32,8 @@ class Metadata:
 
     ``gpus`` lists (number, name); ``duration`` is ns; ``graph_mode`` is "node" or "graph"; ``trace`` is written as for
     ``nsys profile --trace``. ``diagnostics`` lists what nsys warned of, as (severity, text): 2 warning, 3 error.
+    ``command`` is the name of the program that was started; ``environment`` holds those of its variables that may be
+    kept, with None for a value that may not be shown.
     """
 
     nsys_version: str | None
@@ -44,10 +47,17 @@ class Metadata:
     sampling: bool | None
     context_switches: bool | None
     diagnostics: list[tuple[int, str]]
+    command: str | None
+    environment: dict[str, str | None] | None
 
 
-def read_metadata(export: Export) -> Metadata:
-    """Reads the small tables that describe the capture."""
+def read_metadata(export: Export, variables: Iterable[str] = ()) -> Metadata:
+    """Reads the small tables that describe the capture.
+
+    Args:
+        export: The report.
+        variables: Environment variables, or what they begin with, to keep beside the packaged list.
+    """
     system = _by_name(export.rows("TARGET_INFO_SYSTEM_ENV", "name", "value"))
     capture = _by_name(export.rows("META_DATA_CAPTURE", "name", "value"))
     gpus = {row[0]: as_text(row[1]) for row in export.rows("TARGET_INFO_GPU", "id", "name") if is_gpu_number(row[0])}
@@ -68,6 +78,8 @@ def read_metadata(export: Export) -> Metadata:
             for severity, text in export.rows("DIAGNOSTIC_EVENT", "severity", "text")
             if severity in (_WARNING, _ERROR)
         ],
+        command=program(capture),
+        environment=environment(capture, variables),
     )
 
 

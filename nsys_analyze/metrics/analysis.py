@@ -33,7 +33,7 @@ def analyse(report: Report, by: str, with_instances: bool, sha256: str | None) -
     how = how_attributed(trace, report.launched.assignment)
     keys = [table.key(row) for row in range(len(grouping))]
     range_keys = [keys[group] for group in grouping.group.tolist()]
-    ran, covered = programs(trace), coverage(trace, how)
+    ran, covered = programs(trace, report.evidence), coverage(trace, how)
     overlap = table.pace.overlap[grouping.order].tolist() if len(grouping) else []
     return Analysis(
         settings=report.settings,
@@ -66,6 +66,8 @@ def _info(report: Report, ran: list[Program], sha256: str | None) -> ReportInfo:
             "context_switches": metadata.context_switches,
         },
         processes=processes(report.trace, ran),
+        command=metadata.command,
+        environment=metadata.environment,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from nsys_analyze.arrays import Bool, Int64
 from nsys_analyze.metrics.results import Process, Program
+from nsys_analyze.model.evidence import Evidence
 from nsys_analyze.model.tables import OpKind, Trace
 from nsys_analyze.timeline import BusyTime
 
@@ -20,9 +21,14 @@ def is_profiler_init(trace: Trace) -> Bool:
     return out
 
 
-def programs(trace: Trace) -> list[Program]:
-    """One row a process with ranges, calls or operations; children that only loaded the profiler are left out."""
-    rows = (_program(trace, number) for number in range(len(trace.processes.pid)))
+def programs(trace: Trace, evidence: Evidence) -> list[Program]:
+    """One row a process with ranges, calls or operations; children that only loaded the profiler are left out.
+
+    Args:
+        trace: The report.
+        evidence: All that tells of compiling in it.
+    """
+    rows = (_program(trace, evidence, number) for number in range(len(trace.processes.pid)))
     return [row for row in rows if row is not None]
 
 
@@ -41,7 +47,7 @@ def processes(trace: Trace, programs: list[Program]) -> list[Process]:
     ]
 
 
-def _program(trace: Trace, number: int) -> Program | None:
+def _program(trace: Trace, evidence: Evidence, number: int) -> Program | None:
     ranges, calls, ops, profiler = trace.ranges, trace.calls, trace.ops, trace.profiler
     owner = np.append(trace.threads.process, -1)
     my_ranges, my_calls, my_overhead = (owner[table.thread] == number for table in (ranges, calls, profiler))
@@ -69,7 +75,15 @@ def _program(trace: Trace, number: int) -> Program | None:
         kernel_ns=None if whole else int((ops.end - ops.start)[kernels].sum()),
         busy_ns=sum(_busy(trace, my_ops & (ops.device == device)) for device in trace.devices),
         profiler_ns=BusyTime.of(profiler.start[my_overhead], profiler.end[my_overhead]).total,
+        compile_ns=_compiling(evidence, owner[evidence.thread] == number, known=bool(my_calls.any())),
     )
+
+
+def _compiling(evidence: Evidence, mine: Bool, *, known: bool) -> int | None:
+    """How long a process compiled; without CUDA calls, only ranges could tell."""
+    if not known and not mine.any():
+        return None
+    return BusyTime.of(evidence.start[mine], evidence.end[mine]).total
 
 
 def _busy(trace: Trace, mine: Bool) -> int:

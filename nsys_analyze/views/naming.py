@@ -6,28 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from nsys_analyze.metrics.loops import ancestors, identity
 from nsys_analyze.metrics.results import Analysis, Process, RankedStage, Stage
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
-
-Identity = tuple[int, tuple[tuple[str, str], ...]]
-
-
-def identity(stage: Stage) -> Identity:
-    """Returns what tells a stage apart within its report; a child's identity begins with its parent's elements."""
-    return stage.process, tuple(zip(stage.domains, stage.path, strict=True))
-
-
-def parent(stage: Stage) -> Identity:
-    """Returns the identity of the stage's parent."""
-    process, path = identity(stage)
-    return process, path[:-1]
-
-
-def ancestors(stage: Stage) -> list[Identity]:
-    """Returns the identities of the stages that the stage lies in, the outermost first."""
-    process, path = identity(stage)
-    return [(process, path[:level]) for level in range(1, len(path))]
 
 
 def report_labels(analyses: Sequence[Analysis]) -> list[str]:

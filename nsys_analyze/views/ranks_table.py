@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nsys_analyze.metrics.loops import largest
 from nsys_analyze.metrics.quantities import QUANTITIES, Kind, Quantity
 from nsys_analyze.metrics.results import Rank, RankedProgram, RankedStage, Spread, StartSkew
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Column, Group, Name, Row, Table
 from nsys_analyze.views.naming import flat_names, process_name
-from nsys_analyze.views.tables import largest, left_out
+from nsys_analyze.views.tables import left_out
 from nsys_analyze.views.text import visible
 from nsys_analyze.views.units import Number
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from nsys_analyze.metrics.loops import identity, largest, loops_and_parts, main_loops, parent
 from nsys_analyze.metrics.results import Stage
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
-from nsys_analyze.views.naming import ancestors, flat_names, identity, parent, tree_names
+from nsys_analyze.views.naming import flat_names, tree_names
 from nsys_analyze.views.stage_remarks import gap_remarks, start_remarks
-from nsys_analyze.views.tables import Entry, Report, largest, left_out, table
+from nsys_analyze.views.tables import Entry, Report, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
 _START = ("n", "wall", "first-gap", "compile", "all-active", "all-kernels")
@@ -20,7 +21,6 @@ _LISTING = (
 )
 
 _EXPLAINED = 3  # rows of a report that get a remark of their own
-_MINOR = 0.1  # share of the largest loop's GPU time below which a loop is not worth a row
 _COLDEST = 5  # rows of a report that say how cold their start was
 
 _Remark = Callable[[Stage], list[list[str]]]
@@ -104,22 +104,11 @@ def _top(stages: Sequence[Stage], top: int, ordered: bool) -> list[Stage]:
 
 
 def _loops(stages: Sequence[Stage], most: int, ordered: bool) -> list[Stage]:
-    """The ``most`` loops with most GPU time that lie in no other loop, and the stages directly inside them.
-
-    Left out are loops that matter little beside the largest (unless ``most`` is 0, for all of them), and unless nothing
-    else is left, compilers' own loops and stages without GPU work. Stages that come sorted stay so, hence they are all
-    kept.
-    """
-    loops = {identity(stage) for stage in stages if stage.pace_ns is not None}
-    found = [stage for stage in stages if identity(stage) in loops or parent(stage) in loops]
-    found = [stage for stage in found if not stage.is_compilers_own] or found
-    found = [stage for stage in found if stage.gpu_ops] or found
+    """The ``most`` loops that matter and what lies directly inside them; all loops where stages come sorted."""
+    found = loops_and_parts(stages)
     if ordered:
         return found
-    outermost = [stage for stage in found if not loops.intersection(ancestors(stage))]
-    least = _MINOR * max((stage.active_ns or 0 for stage in outermost), default=0) if most else 0
-    major = [stage for stage in outermost if (stage.active_ns or 0) >= least]
-    chosen = {identity(stage) for stage in largest(major, most, lambda s: (s.active_ns or 0, s.elapsed_ns.total))}
+    chosen = {identity(stage) for stage in main_loops(stages, most)}
     return [stage for stage in found if identity(stage) in chosen or parent(stage) in chosen]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.views.columns import Measure, columns
@@ -62,14 +62,6 @@ def table(
         columns=columns(measures, [entry.item for group in entries for entry in group]),
         footer=footer,
     )
-
-
-def largest(stages: Sequence[T], top: int, size: Callable[[T], Any]) -> list[T]:
-    """Returns the ``top`` stages of the largest ``size``, in the order they came; all of them for ``top`` 0."""
-    if not top or len(stages) <= top:
-        return list(stages)
-    ranked = sorted(range(len(stages)), key=lambda place: size(stages[place]), reverse=True)
-    return [stages[place] for place in sorted(ranked[:top])]
 
 
 def left_out(total: int, shown: int, what: str, option: str) -> list[str]:

@@ -9,7 +9,10 @@ from nsys_analyze.metrics.results.stage import Instance, Stage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A process from its first event to its last; instants are nanoseconds on the report's clock."""
+    """A process from its first event to its last; instants are nanoseconds on the report's clock.
+
+    ``compile_ns`` is the time in which something was compiled or loaded, united over the threads.
+    """
 
     process: int
     name: str
@@ -26,6 +29,7 @@ class Program:
     kernel_ns: int | None
     busy_ns: int
     profiler_ns: int
+    compile_ns: int | None = None
 
     @property
     def lifetime_ns(self) -> int:
@@ -86,7 +90,11 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInfo:
-    """Where the numbers come from. ``capture`` holds the capture's settings where the report states them."""
+    """Where the numbers come from. ``capture`` holds the capture's settings where the report states them.
+
+    ``command`` is the name of the program that was started. ``environment`` holds its environment variables as far as
+    they may be kept, None being a value that is not shown; it is None where the report tells of none.
+    """
 
     file: str
     sha256: str | None
@@ -98,6 +106,8 @@ class ReportInfo:
     driver: str | None
     capture: dict[str, str | bool | int | None]
     processes: list[Process]
+    command: str | None = None
+    environment: dict[str, str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
