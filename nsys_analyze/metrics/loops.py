@@ -45,6 +45,12 @@ def main_loops(stages: Sequence[Stage], most: int) -> list[Stage]:
     return largest(major, most, lambda stage: (stage.active_ns or 0, stage.elapsed_ns.total))
 
 
+def main_stages(stages: Sequence[Stage], most: int) -> list[Stage]:
+    """Returns the loops that matter and have GPU work; where there are none, the top level with GPU work."""
+    loops = [stage for stage in main_loops(stages, most) if stage.gpu_ops]
+    return loops or largest([s for s in stages if len(s.path) == 1 and s.gpu_ops], most, lambda s: s.active_ns or 0)
+
+
 def loops_and_parts(stages: Sequence[Stage]) -> list[Stage]:
     """Returns all loops and the stages directly inside them.
 

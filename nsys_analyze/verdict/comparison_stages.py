@@ -1,0 +1,178 @@
+"""Which stages of several sides belong together, and which of them are compared."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.kernel_counts import KernelCount
+from nsys_analyze.metrics.loops import main_stages
+from nsys_analyze.metrics.patterns import DEFAULT_DOMAIN, match_level, near_names
+from nsys_analyze.metrics.results import Analysis, Stage
+
+_MOST = 5  # stages that are compared unless they are asked for
+_MOST_ASKED = 20
+_NO_STAGES = "the reports hold no NVTX range"
+
+Element = tuple[str, str]  # name and domain
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What tells a stage apart across reports: its path with domains, and which of the processes that have it."""
+
+    path: tuple[Element, ...]
+    process: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One report of a side: what is said of it, and the kernels of its stages by their keys where they are known."""
+
+    analysis: Analysis
+    kernels: Mapping[str, list[KernelCount] | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A run with its stages by place."""
+
+    run: Run
+    stages: Mapping[Place, Stage]
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Elements of paths that go by other names: ``old`` in the other sides is ``new`` in the first one."""
+
+    old: tuple[Element, ...]
+    new: tuple[Element, ...]
+
+    def __call__(self, path: Sequence[Element]) -> list[Element]:
+        """Returns the path with the first occurrence of ``old`` replaced."""
+        size = len(self.old)
+        for start in range(len(path) - size + 1):
+            part = path[start : start + size]
+            if all(map(_is_named, part, self.old)):
+                return [*path[:start], *self._replacement(part), *path[start + size :]]
+        return list(path)
+
+    def _replacement(self, part: Sequence[Element]) -> Iterator[Element]:
+        """New elements, in the domains of the old ones where none is asked for."""
+        for place, (name, domain) in enumerate(self.new):
+            kept = part[min(place, len(part) - 1)][1]
+            yield name, kept if not domain else "" if domain == DEFAULT_DOMAIN else domain
+
+
+def renaming(text: str) -> Renaming:
+    """Returns the renaming that ``old=new`` asks for; both are paths such as ``steady/step`` or ``step@domain``.
+
+    Raises:
+        UsageError: If it is not of that form.
+    """
+    old, equals, new = text.partition("=")
+    if not equals or not old.strip() or not new.strip():
+        raise UsageError(f"--map {text}: write it as old=new, such as train/iteration=steady/step")
+    return Renaming(_elements(old), _elements(new))
+
+
+def renamed(run: Run, renamings: Sequence[Renaming]) -> Run:
+    """Returns the run with its stages' paths renamed."""
+    if not renamings:
+        return run
+    stages = [_renamed_stage(stage, renamings) for stage in run.analysis.stages]
+    return Run(dataclasses.replace(run.analysis, stages=stages), run.kernels)
+
+
+def indexed(run: Run) -> Indexed:
+    """Returns the run with its stages by place. Processes are told apart by rank, else by their order."""
+    processes = run.analysis.report.processes
+    ranks = {process.pid: process.rank for process in processes}
+    found: dict[Place, Stage] = {}
+    seen: dict[tuple[Element, ...], list[int]] = {}
+    for stage in run.analysis.stages:
+        path = tuple(zip(stage.path, stage.domains, strict=True))
+        pids = seen.setdefault(path, [])
+        if stage.process not in pids:
+            pids.append(stage.process)
+        rank = ranks.get(stage.process)
+        found.setdefault(Place(path, pids.index(stage.process) if rank is None else rank), stage)
+    return Indexed(run, found)
+
+
+def chosen_places(sides: Sequence[Sequence[Indexed]], patterns: Sequence[str]) -> tuple[list[Place], int]:
+    """Returns the stages to compare, and how many more there would be.
+
+    Without patterns these are the main stages (loops with GPU work, as a rule) that at least two sides have, in any of
+    their runs; if they share none, all of them.
+
+    Raises:
+        UsageError: If a pattern matches nothing, or there is nothing to compare.
+    """
+    if patterns:
+        places = _matching(sides, patterns)
+        return places[:_MOST_ASKED], max(len(places) - _MOST_ASKED, 0)
+    everywhere = list(dict.fromkeys(place for side in sides for run in side for place in _main_places(run)))
+    if not everywhere:
+        some = any(run.stages for side in sides for run in side)
+        raise UsageError(
+            f"nothing to compare: {'no stage has GPU work; name one with --stage' if some else _NO_STAGES}"
+        )
+    shared = [place for place in everywhere if sum(_has(side, place) for side in sides) > 1]
+    places = shared or everywhere
+    return places[:_MOST], max(len(places) - _MOST, 0)
+
+
+def compared_keys(analysis: Analysis, patterns: Sequence[str]) -> list[str]:
+    """Returns the keys of the stages of a report that may come to be compared."""
+    if patterns:
+        return [stage.key for stage in analysis.stages if _matches(stage, patterns)]
+    return [stage.key for stage in main_stages(analysis.stages, _MOST)]
+
+
+def _elements(text: str) -> tuple[Element, ...]:
+    parts = [part.strip() for part in text.split("/") if part.strip()] or [text.strip()]
+    return tuple(_element(part) for part in parts)
+
+
+def _element(text: str) -> Element:
+    name, at, domain = text.rpartition("@")
+    return (name, domain) if at and name and domain else (text, "")
+
+
+def _is_named(element: Element, wanted: Element) -> bool:
+    name, domain = wanted
+    return element[0] == name and (not domain or (element[1] or DEFAULT_DOMAIN) == domain)
+
+
+def _renamed_stage(stage: Stage, renamings: Sequence[Renaming]) -> Stage:
+    path = list(zip(stage.path, stage.domains, strict=True))
+    for rename in renamings:
+        path = rename(path)
+    names, domains = [name for name, _ in path], [domain for _, domain in path]
+    return dataclasses.replace(stage, path=names, domains=domains, name=names[-1], domain=domains[-1])
+
+
+def _main_places(run: Indexed) -> list[Place]:
+    keys = {stage.key for stage in main_stages(run.run.analysis.stages, _MOST)}
+    return [place for place, stage in run.stages.items() if stage.key in keys]
+
+
+def _matching(sides: Sequence[Sequence[Indexed]], patterns: Sequence[str]) -> list[Place]:
+    stages = {place: stage for side in sides for run in side for place, stage in run.stages.items()}
+    for pattern in patterns:
+        if not any(_matches(stage, [pattern]) for stage in stages.values()):
+            near = ", ".join(near_names(pattern, [stage.path for stage in stages.values()])) or "there are none"
+            raise UsageError(f"--stage {pattern}: matches no stage (nearest: {near})")
+    return [place for place, stage in stages.items() if _matches(stage, patterns)]
+
+
+def _matches(stage: Stage, patterns: Sequence[str]) -> bool:
+    """Whether a pattern means this very stage, not one that it lies in."""
+    return any(match_level(pattern, stage.path, stage.domains) == 1 for pattern in patterns)
+
+
+def _has(side: Sequence[Indexed], place: Place) -> bool:
+    return any(place in run.stages for run in side)
