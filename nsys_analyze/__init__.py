@@ -14,12 +14,25 @@ from typing import TYPE_CHECKING, Any
 from nsys_analyze._version import __version__
 
 if TYPE_CHECKING:
+    from nsys_analyze.comparing import compare
     from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
     from nsys_analyze.report import Report, open_report
+    from nsys_analyze.verdict.comparison import Comparison
 
-__all__ = ["NsysAnalyzeError", "Report", "ReportError", "UsageError", "__version__", "open_report"]
+__all__ = [
+    "Comparison",
+    "NsysAnalyzeError",
+    "Report",
+    "ReportError",
+    "UsageError",
+    "__version__",
+    "compare",
+    "open_report",
+]
 
 _HOMES = {
+    "Comparison": "nsys_analyze.verdict.comparison",
+    "compare": "nsys_analyze.comparing",
     "NsysAnalyzeError": "nsys_analyze.errors",
     "ReportError": "nsys_analyze.errors",
     "UsageError": "nsys_analyze.errors",

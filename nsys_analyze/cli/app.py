@@ -13,6 +13,7 @@ from click_default_group import DefaultGroup
 
 from nsys_analyze._version import __version__
 from nsys_analyze.cli import INTERRUPTED
+from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.report import report
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
@@ -27,6 +28,7 @@ Examples:
   nsys-analyze report.sqlite --stage steady/step  one stage and what it consists of
   nsys-analyze a.sqlite b.sqlite -o both.csv      several reports, as a spreadsheet
   nsys-analyze report.sqlite --format md          ready to paste into an issue
+  nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
   nsys-analyze report --help                      all options of the default verb
 """
 
@@ -45,6 +47,7 @@ def app(context: click.Context) -> None:
 
 
 app.add_command(report)
+app.add_command(compare)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
@@ -74,8 +74,8 @@ class Reading:
         return reading
 
 
-def read(path: str, reading: Reading) -> Report:
-    """Opens a report, showing that it does.
+def read(path: str, reading: Reading, *, environment: Sequence[str] = ()) -> Report:
+    """Opens a report, showing that it does; ``environment`` names variables to keep beside the known ones.
 
     Raises:
         NsysAnalyzeError: If it cannot be read, or the options do not fit it.
@@ -90,6 +90,7 @@ def read(path: str, reading: Reading) -> Report:
             fold_patterns=reading.fold,
             domains=reading.domain or None,
             compile_rules=reading.compile_rules,
+            environment=environment,
         )
 
 

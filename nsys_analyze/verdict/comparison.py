@@ -67,8 +67,9 @@ class Reading:
 
     ``of`` names the quantity that says how long the stage takes, "pace" or "elapsed", and ``ratio`` and
     ``difference_ns`` are of it. For a loop the difference is the sum of ``cpu_overhead_ns`` and ``gpu_active_ns``.
-    ``exposed_ns`` is the difference in startup gap that the GPU lost. ``same_work`` tells whether there are as many
-    kernels, and about as much GPU time. ``cause`` is what differs most, None where nothing differs notably.
+    ``exposed_ns`` is the difference in startup gap that the GPU lost. ``as_long`` says that the length is about the
+    same, ``shifts`` that a part of it is not, ``waits`` that the exposed gap is not, measured by that length, and ``same_work`` that there are as many
+    kernels and about as much GPU time. ``cause`` is what differs most, None where nothing differs notably.
     ``clear`` says whether all runs of one side took longer than all of the other; None where both have one run only.
     """
 
@@ -82,6 +83,9 @@ class Reading:
     kernels: float | None
     kernels_first: float | None
     same_work: bool | None
+    as_long: bool
+    shifts: bool
+    waits: bool
     identical: bool
     cause: Cause | None
     clear: bool | None

@@ -34,7 +34,7 @@ def _stated(analysis: Analysis) -> dict[tuple[str, str], Setting]:
         ("machine", "CPU"): info.cpu,
         ("version", "driver"): info.driver,
         ("version", "nsys"): info.nsys_version,
-        **{("capture", name): value for name, value in info.capture.items()},
+        **{("capture", name): _in_order(value) for name, value in info.capture.items()},
         ("program", "command"): info.command,
         ("settings", "attribution"): settings.attribution,
         ("settings", "folding"): settings.folding,
@@ -47,6 +47,11 @@ def _stated(analysis: Analysis) -> dict[tuple[str, str], Setting]:
 def _gpus(info: ReportInfo) -> str | None:
     counted = Counter(gpu.name for gpu in info.gpus)
     return ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counted.items()) or None
+
+
+def _in_order(value: object) -> object:
+    """A list such as ``nvtx,cuda``, in alphabetical order."""
+    return ",".join(sorted(value.split(","))) if isinstance(value, str) else value
 
 
 def _setting(value: object) -> Setting:

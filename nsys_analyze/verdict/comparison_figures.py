@@ -109,6 +109,9 @@ def _reading(row: Row, first: Row) -> Reading:
         kernels=kernels.value,
         kernels_first=first.figures["kernels"].value,
         same_work=None if kernels.difference is None else not kernels.difference and not _is_notable(active),
+        as_long=not _is_notable(whole),
+        shifts=any(_is_large(figures[part], first.figures[of].value) for part in ("cpu_overhead", "gpu_active")),
+        waits=_is_large(figures["startup_gap_exposed"], first.figures[of].value),
         identical=all(figure == first.figures[name] for name, figure in figures.items()),
         cause=_cause(row, first, of),
         clear=_clear(whole, first.figures[of]) if row.runs > 1 or first.runs > 1 else None,
@@ -119,15 +122,16 @@ def _is_notable(figure: Figure) -> bool:
     return figure.ratio is not None and abs(figure.ratio - 1) >= _NOTABLE
 
 
+def _is_large(part: Figure, whole: float | None) -> bool:
+    """Whether a part of a stage differs by a notable share of the whole stage."""
+    return bool(whole) and abs(part.difference or 0.0) >= _NOTABLE * (whole or 0.0)
+
+
 def _cause(row: Row, first: Row, of: str) -> Cause | None:
     """The part that differs most, if by a notable share of the stage; where its length is the same, the exposed gap."""
-    whole = first.figures[of].value
-    if not whole:
-        return None
     causes: list[Cause] = ["cpu_overhead", "gpu_active"] if _is_notable(row.figures[of]) else ["startup_gap_exposed"]
-    sizes = [(abs(row.figures[name].difference or 0.0), name) for name in causes]
-    size, name = max(sizes, key=lambda pair: pair[0])
-    return name if size >= _NOTABLE * whole else None
+    most = max(causes, key=lambda name: abs(row.figures[name].difference or 0.0))
+    return most if _is_large(row.figures[most], first.figures[of].value) else None
 
 
 def _clear(one: Figure, other: Figure) -> bool | None:

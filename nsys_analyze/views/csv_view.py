@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nsys_analyze.metrics import flat_ranks
 from nsys_analyze.metrics.flat import header, rows
@@ -27,26 +27,28 @@ def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
     kind: type[Stage | Instance] = Instance if instances else Stage
     several, columns = len(analyses) > 1, header(kind)
     kept = [at for at, name in enumerate(columns) if name != _LEFT_OUT]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(["report"] if several else []), *(columns[at] for at in kept)])
+    table: list[list[Cell]] = [[*(["report"] if several else []), *(columns[at] for at in kept)]]
     for analysis, label in zip(analyses, report_labels(analyses), strict=True):
         for values in rows(kind, analysis.instances if instances else analysis.stages):
             cells = [values[at] for at in kept]
-            writer.writerow([_cell(cell) for cell in ((label, *cells) if several else cells)])
+            table.append([cell(value) for value in ((label, *cells) if several else cells)])
+    return write(table)
+
+
+def write(rows: Iterable[Sequence[Cell]]) -> str:
+    """Returns rows of cells as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def render_ranks(programs: Sequence[RankedProgram]) -> str:
     """Returns a header and a row for each stage of the ranks of each program."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(flat_ranks.header())
-    writer.writerows([_cell(value) for value in values] for values in flat_ranks.rows(programs))
-    return text.getvalue()
+    return write([flat_ranks.header(), *([cell(value) for value in values] for values in flat_ranks.rows(programs))])
 
 
-def _cell(value: object) -> Cell:
+def cell(value: object) -> Cell:
+    """Returns a value as a cell that is safe to open in a spreadsheet; a path is written as people read it."""
     if isinstance(value, list):
         return _harmless(path_text([str(element) for element in value]))
     if isinstance(value, str):

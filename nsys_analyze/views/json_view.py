@@ -30,6 +30,13 @@ def render(
     return _dump(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
 
 
+def dump(result: object) -> str:
+    """Returns a dataclass as a document of its own, under the schema's version and this tool's."""
+    plain = _plain(result)
+    assert isinstance(plain, dict)
+    return _dump({"schema_version": SCHEMA_VERSION, "tool": _tool(), **plain})
+
+
 def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
     """Returns one report's results as plain values, with None for a number that is missing or not finite."""
     plain = _plain(analysis)

@@ -74,6 +74,24 @@ def shares(values: Sequence[float | None]) -> list[Number | None]:
     return [None if value is None else _percentage(value) for value in values]
 
 
+def ratios(values: Sequence[float | None]) -> list[Number | None]:
+    """Returns ratios as factors, such as ``0.60x``."""
+    return [None if value is None else _factor(value) for value in values]
+
+
+def ratio(value: float) -> str:
+    """Returns one ratio for a running text, as ``ratios`` has it."""
+    return str(_factor(value))
+
+
+def _factor(value: float) -> Number:
+    if 0 < value < 0.005:
+        return Number("<0", ".01x")
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    whole, point, fraction = f"{value:,.{decimals}f}".partition(".")
+    return Number(whole, f"{point}{fraction}x")
+
+
 def _percentage(value: float) -> Number:
     whole, point, fraction = share(value).removesuffix("%").replace("under ", "<").partition(".")
     return Number(whole, f"{point}{fraction}%")
