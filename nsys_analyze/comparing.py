@@ -129,7 +129,7 @@ def _runs(source: Source, renamings: Sequence[Renaming], stages: Sequence[str], 
         return [renamed(_checked(Run(source)), renamings)]
     if not isinstance(source, Report):
         path = Path(source)
-        if path.is_file() and is_saved(path):
+        if path.is_file() and (path.suffix == ".json" or is_saved(path)):
             return [renamed(_checked(Run(analysis)), renamings) for analysis in read_saved(path)]
         source = opened(path)
     analysis = renamed(Run(source.analysis()), renamings).analysis

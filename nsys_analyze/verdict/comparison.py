@@ -7,6 +7,8 @@ from typing import Literal
 
 Compile = Literal["stage", "report"]
 State = Literal["value", "hidden", "absent", "unknown"]
+_SPREAD = 1.05
+
 Cause = Literal["cpu_overhead", "gpu_active", "startup_gap_exposed"]
 
 
@@ -25,8 +27,8 @@ class Figure:
 
     @property
     def spreads(self) -> bool:
-        """Whether the runs differ."""
-        return self.least != self.most
+        """Whether the runs differ by so much that the median alone would mislead."""
+        return self.least is not None and self.most is not None and self.most > self.least * _SPREAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +70,11 @@ class Reading:
     ``of`` names the quantity that says how long the stage takes, "pace" or "elapsed", and ``ratio`` and
     ``difference_ns`` are of it. For a loop the difference is the sum of ``cpu_overhead_ns`` and ``gpu_active_ns``.
     ``exposed_ns`` is the difference in startup gap that the GPU lost. ``as_long`` says that the length is about the
-    same, ``shifts`` that a part of it is not, ``waits`` that the exposed gap is not, measured by that length, and ``same_work`` that there are as many
-    kernels and about as much GPU time. ``cause`` is what differs most, None where nothing differs notably.
-    ``clear`` says whether all runs of one side took longer than all of the other; None where both have one run only.
+    same, ``shifts`` that a part of it is not, ``waits`` that the exposed gap is not, measured by that length, and
+    ``same_work`` that there are as many kernels and about as much GPU time. ``cause`` is what differs most, None where
+    nothing differs notably.
+    ``clear`` says whether all runs of one side took longer than all of the other, and ``exposed_clear`` the same of the
+    exposed gap; None where both have one run only.
     """
 
     side: str
@@ -89,6 +93,7 @@ class Reading:
     identical: bool
     cause: Cause | None
     clear: bool | None
+    exposed_clear: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

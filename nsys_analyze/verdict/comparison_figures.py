@@ -114,7 +114,8 @@ def _reading(row: Row, first: Row) -> Reading:
         waits=_is_large(figures["startup_gap_exposed"], first.figures[of].value),
         identical=all(figure == first.figures[name] for name, figure in figures.items()),
         cause=_cause(row, first, of),
-        clear=_clear(whole, first.figures[of]) if row.runs > 1 or first.runs > 1 else None,
+        clear=_clear(row, first, of),
+        exposed_clear=_clear(row, first, "startup_gap_exposed"),
     )
 
 
@@ -134,8 +135,11 @@ def _cause(row: Row, first: Row, of: str) -> Cause | None:
     return most if _is_large(row.figures[most], first.figures[of].value) else None
 
 
-def _clear(one: Figure, other: Figure) -> bool | None:
-    """Whether the runs of one side lie wholly above those of the other."""
+def _clear(row: Row, first: Row, name: str) -> bool | None:
+    """Whether a figure of all runs of one side lies above that of the other, None where both have one run only."""
+    one, other = row.figures[name], first.figures[name]
+    if row.runs == first.runs == 1:
+        return None
     if one.least is None or one.most is None or other.least is None or other.most is None:
         return None
     return one.least > other.most or other.least > one.most

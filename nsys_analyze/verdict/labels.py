@@ -20,22 +20,21 @@ def side_labels(paths: Sequence[PurePath]) -> list[str]:
     """
     names = [_SUFFIXES.sub("", path.name) or path.name for path in paths]
     if len(set(names)) < len(names):
-        folders = [path.parent.parts for path in paths]
-        names = ["/".join((*parts, name)) for parts, name in zip(_differing(folders), names, strict=True)]
-        names = [
-            "/".join(parts) or name
-            for parts, name in zip(_differing([n.split("/") for n in names]), names, strict=True)
-        ]
+        folders = _differing([path.parent.parts for path in paths])
+        names = ["/".join((*parts, name)) for parts, name in zip(folders, names, strict=True)]
+        names = ["/".join(parts) or name for parts, name in zip(_differing(_split(names)), names, strict=True)]
     words = ["".join(part).strip(_BETWEEN) for part in _differing([_WORDS.findall(name) for name in names])]
     return _numbered(words if all(words) else names)
 
 
+def _split(names: Sequence[str]) -> list[list[str]]:
+    return [name.split("/") for name in names]
+
+
 def _differing(names: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Names, in pieces, without the pieces that all of them begin or end with; whole where all are the same."""
+    """Names, in pieces, without the pieces that all of them begin or end with."""
     begin = _shared(names)
     rests = [name[begin:] for name in names]
-    if not any(rests):
-        return list(names)
     end = _shared([rest[::-1] for rest in rests])
     return [rest[: len(rest) - end] for rest in rests]
 

@@ -107,7 +107,7 @@ def _tables(stage: StageComparison, name: str, comparison: Comparison) -> list[T
             title=name,
             groups=[Group(heading="", rows=[_row(line, shown) for line in lines])],
             columns=_columns(lines, shown),
-            footer=[*_compile_footer(comparison), *(_left_out(comparison) if last else [])],
+            footer=[*_compile_footer(comparison), *_left_out(comparison)] if last else [],
         )
     ]
     if others:
@@ -128,10 +128,10 @@ def _row(line: _Line, shown: Sequence[_Shown]) -> document.Row:
 
 
 def _spread(figure: Figure, column: _Shown) -> str:
-    if column.write is not units.durations:
-        least, most = column.write([figure.least, figure.most])
-        return f"{least} to {most}"
-    return f"{units.duration(figure.least or 0)} to {units.duration(figure.most or 0)}"
+    if column.write is units.durations:
+        return units.between(figure.least or 0.0, figure.most or 0.0)
+    least, most = column.write([figure.least, figure.most])
+    return f"{least} to {most}"
 
 
 def _columns(lines: Sequence[_Line], shown: Sequence[_Shown]) -> list[document.Column]:

@@ -9,6 +9,8 @@ from nsys_analyze.views import units
 from nsys_analyze.views.text import path_text, shorten, visible
 
 _NAME_MOST = 40
+_UNCHANGED = "Changed around them: nothing that the reports tell."
+_DOUBT = ", though some runs of the two are alike"
 _STATES: dict[str, str] = {"hidden": "set", "absent": "not set", "unknown": "unknown"}
 _FACTS = {"cuda_graph": "CUDA graphs traced by", "context_switches": "context switches"}
 
@@ -30,7 +32,10 @@ def readings(stage: StageComparison, first: str) -> list[str]:
     """Returns a sentence for each side on how it differs from the first one."""
     name = shorten(visible(stage.path[-1]), _NAME_MOST)
     unit = {"pace": f" for each {name}", "elapsed": ""}
-    said = [_reading(reading, label(first), unit[reading.of]) for reading in stage.readings]
+    said = [
+        _reading(reading, kernels, label(first), unit[reading.of])
+        for reading, kernels in zip(stage.readings, stage.kernels, strict=True)
+    ]
     return [*said, *_absent(stage, first), *_kernels(stage.kernels, label(first))]
 
 
@@ -38,7 +43,7 @@ def surroundings(comparison: Comparison) -> list[str]:
     """Returns what else differs between the sides, and what nobody knows."""
     labels = [side.label for side in comparison.sides]
     changed = [_changed(fact, labels) for fact in comparison.changed]
-    sentences = [f"Changed around them: {'; '.join(changed)}." if changed else "Changed around them: nothing that the reports tell."]
+    sentences = [f"Changed around them: {'; '.join(changed)}." if changed else _UNCHANGED]
     unknown = comparison.without_environment
     if unknown:
         whose = "any side" if len(unknown) == len(labels) else ", ".join(map(label, unknown))
@@ -46,16 +51,17 @@ def surroundings(comparison: Comparison) -> list[str]:
     return sentences if len(labels) > 1 else []
 
 
-def _reading(reading: Reading, first: str, unit: str) -> str:
+def _reading(reading: Reading, kernels: KernelChanges, first: str, unit: str) -> str:
     side = label(reading.side)
     if reading.identical:
         return f"{side}: no difference from {first}."
     if reading.cause == "startup_gap_exposed" and reading.same_work:
-        lead = [f"Same GPU work, different start: {side} {_waits(reading)} than {first}", *_work(reading)]
-        return _sentence([*lead, *_length(reading, first, unit, subject="it takes"), *_doubt(reading)])
+        much = "Same" if kernels.changes == [] else "As much"
+        lead = [f"{much} GPU work, different start: against {first}, {side} {_waits(reading)}", *_work(reading)]
+        return _sentence([*lead, *_length(reading, first, unit, subject="it takes")])
     lead = _length(reading, first, unit, subject=f"{side} takes") or [f"{side} against {first}"]
     waits = [_waits(reading)] if reading.waits else []
-    return _sentence([*lead, *_work(reading), *waits, *_doubt(reading)])
+    return _sentence([*lead, *_work(reading), *waits])
 
 
 def _sentence(clauses: Sequence[str]) -> str:
@@ -67,7 +73,9 @@ def _length(reading: Reading, first: str, unit: str, subject: str) -> list[str]:
         return []
     factor = f" ({units.ratio(reading.ratio)})" if reading.ratio is not None else ""
     than = f"about as long{unit} as" if reading.as_long else f"{_more(reading.difference_ns)}{unit} than"
-    return [f"{subject} {than} {first}{factor}{_parts(reading) if reading.shifts or not reading.as_long else ''}"]
+    parts = _parts(reading) if reading.shifts or not reading.as_long else ""
+    doubt = _DOUBT if reading.clear is False and not reading.as_long else ""
+    return [f"{subject} {than} {first}{factor}{parts}{doubt}"]
 
 
 def _parts(reading: Reading) -> str:
@@ -83,7 +91,8 @@ def _more(difference: float) -> str:
 
 def _waits(reading: Reading) -> str:
     difference = reading.exposed_ns or 0.0
-    return f"waits {_more(difference)} before its first GPU work (exposed)"
+    doubt = _DOUBT if reading.exposed_clear is False else ""
+    return f"waits {_more(difference)} before its first GPU work (exposed){doubt}"
 
 
 def _work(reading: Reading) -> list[str]:
@@ -93,10 +102,6 @@ def _work(reading: Reading) -> list[str]:
     if reading.kernels == reading.kernels_first:
         return [f"kernels {here} = {before}"]
     return [f"{here} kernels instead of {before}"]
-
-
-def _doubt(reading: Reading) -> list[str]:
-    return ["the runs overlap, so this may be noise"] if reading.clear is False else []
 
 
 def _absent(stage: StageComparison, first: str) -> list[str]:

@@ -38,8 +38,9 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
     ``emphasize`` is applied to the cells that matter most.
     """
     names = _name_texts(table)
-    blocks = _fitting(_blocks(table), columns - min(max(map(width, names)), _NAME_KEPT))
-    blocks.insert(0, _left(table.title, names, _name_width(names, columns - _taken(blocks))))
+    needed = max(map(width, [table.title, *names]))
+    blocks = _fitting(_blocks(table), columns - min(needed, _NAME_KEPT))
+    blocks.insert(0, _left(table.title, names, _name_width(needed, columns - _taken(blocks))))
     lines = [_GAP.join(block.title for block in blocks).rstrip()]
     place = 0
     for group in table.groups:
@@ -69,9 +70,8 @@ def _name_texts(table: Table) -> list[str]:
     ]
 
 
-def _name_width(names: Sequence[str], room: int) -> int:
+def _name_width(needed: int, room: int) -> int:
     """As much as the names need, and where there is room the usual width, so that tables line up with each other."""
-    needed = max(map(width, names))
     return max(_NAME_LEAST, min(room, max(_NAME_USUAL, min(needed, _NAME_MOST))))
 
 

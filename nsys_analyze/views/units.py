@@ -55,6 +55,13 @@ def duration(value: float) -> str:
     return str(_alone(value))
 
 
+def between(least: float, most: float) -> str:
+    """Returns the bounds of a duration for a running text, such as ``1.40 to 2.58 ms``."""
+    low, high = durations([least, most])
+    same = low is not None and high is not None and low.unit == high.unit
+    return f"{low.whole}{low.fraction} to {high}" if same and low is not None else f"{low} to {high}"
+
+
 def split(total: float, parts: Sequence[float]) -> list[str]:
     """Returns a duration and its parts for a running text: in one unit that only the total names, to four digits."""
     factor, unit = _natural(total)

@@ -58,6 +58,8 @@ def _check(path: Path, document: object) -> None:
     tool = document.get("tool") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(tool, dict) or tool.get("name") != _TOOL:
         raise ReportError(f"{path}: JSON, but not results of {_TOOL}; save some with -o FILE.json")
+    if "sides" in document:
+        raise ReportError(f"{path}: a saved comparison; give the reports it is of, or their saved results")
     if document.get("schema_version") != _VERSION:
         raise ReportError(
             f"{path}: results of schema version {document.get('schema_version')}, not {_VERSION}; save them again"
