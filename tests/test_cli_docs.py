@@ -14,14 +14,15 @@ from unittest import mock
 import pytest
 
 from nsys_analyze import cli
+from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.report import report
 from nsys_analyze.metrics.results import GpuWindow, HostTime
 from nsys_analyze.model.compile_rules import Phase, matching_rule, with_user_rules
 from nsys_analyze.model.evidence import Source
 
 ROOT = Path(__file__).parent.parent
-README, NUMBERS = ROOT / "README.md", ROOT / "docs" / "numbers.md"
-OUTPUTS = {README: 2, NUMBERS: 1}  # how many a document shows
+README, NUMBERS, COMPARE = ROOT / "README.md", ROOT / "docs" / "numbers.md", ROOT / "docs" / "compare.md"
+OUTPUTS = {README: 2, NUMBERS: 1, COMPARE: 1}  # how many a document shows
 BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTALL)
 COLUMNS = "110"
 
@@ -69,7 +70,8 @@ def test_every_option_is_explained():
 
 
 def test_documents_name_only_options_that_exist():
-    known = {name for option in report.params for name in option.opts} | {"--version", "--help"}
+    options = [*report.params, *compare.params]
+    known = {name for option in options for name in option.opts} | {"--version", "--help"}
     for document in (*OUTPUTS, ROOT / "CHANGELOG.md"):
         text = re.sub(r"nsys (profile|export).*", "", document.read_text(encoding="utf-8"))
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known

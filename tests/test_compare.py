@@ -12,7 +12,20 @@ from nsys_analyze import ReportError, UsageError, compare
 from nsys_analyze.metrics.results import Process
 from nsys_analyze.verdict.comparison import Setting
 from nsys_analyze.verdict.quantities import QUANTITIES
-from tests.view_samples import LLAMA, MS, PID, US, analysis, gap, llama, loop, report, stage, two_processes, without_nvtx
+from tests.view_samples import (
+    LLAMA,
+    MS,
+    PID,
+    US,
+    analysis,
+    gap,
+    llama,
+    loop,
+    report,
+    stage,
+    two_processes,
+    without_nvtx,
+)
 
 # an author's own table: wall and kernel time of a step in ms, kernels; then CPU overhead and us for each kernel
 AUTHORS = {
@@ -129,7 +142,9 @@ def test_kernels_that_changed_their_count(builder, tmp_path):
         export.write(tmp_path / f"{name}.sqlite")
     comparison = compare(tmp_path / "old.sqlite", tmp_path / "new.sqlite")
     changes = comparison.stages[0].kernels[0].changes
-    found = {change.name: (change.count_first, change.count, change.time_first_ns, change.time_ns) for change in changes}
+    found = {
+        change.name: (change.count_first, change.count, change.time_first_ns, change.time_ns) for change in changes
+    }
     assert found == {"a": (2.0, 1.0, 100.0, 50.0), "b": (1.0, 0.0, 50.0, 0.0), "c": (0.0, 2.0, 0.0, 100.0)}
 
 
@@ -191,7 +206,10 @@ def test_a_renaming_that_is_none(text):
 
 def test_processes_are_matched_by_rank_whatever_their_order():
     one, other = two_processes(), two_processes()
-    swapped = [Process(pid=PID, name="python3", rank=1, gpus=[1]), Process(pid=PID + 1, name="python3", rank=0, gpus=[0])]
+    swapped = [
+        Process(pid=PID, name="python3", rank=1, gpus=[1]),
+        Process(pid=PID + 1, name="python3", rank=0, gpus=[0]),
+    ]
     other = dataclasses.replace(other, report=dataclasses.replace(other.report, processes=swapped))
     comparison = compare(one, other)
     assert len({compared.place for compared in comparison.stages}) == 2
