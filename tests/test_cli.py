@@ -124,8 +124,8 @@ def test_without_arguments_the_help_goes_to_standard_error(run):
 def test_options_reach_the_api(run, opened):
     succeed(run, "r.sqlite", "--attribution", "thread", "--domain", "a", "--domain", "b", "--fold", "x+")
     succeed(run, "r.sqlite", "--no-fold", "--compile-rules", "rules.toml")
-    thread = {"attribution": "thread", "fold": True, "fold_patterns": ("x+",), "domains": ("a", "b")}
-    process = {"attribution": "process", "fold": False, "fold_patterns": (), "domains": None}
+    thread = {"attribution": "thread", "fold": True, "fold_patterns": ("x+",), "domains": ("a", "b"), "environment": ()}
+    process = {"attribution": "process", "fold": False, "fold_patterns": (), "domains": None, "environment": ()}
     assert opened == [
         ("r.sqlite", {**thread, "compile_rules": None}),
         ("r.sqlite", {**process, "compile_rules": "rules.toml"}),

@@ -217,9 +217,19 @@ def test_processes_are_matched_by_rank_whatever_their_order():
     assert paces[0] == paces[1][::-1]
 
 
+def test_a_rank_alone_is_compared_with_whatever_is_alone():
+    sides = []
+    for rank in (0, 3):
+        processes = [Process(pid=PID, name="python3", rank=rank, gpus=[0])]
+        sides.append(dataclasses.replace(step(MS), report=report(f"{rank}.sqlite", processes=processes)))
+    (compared,) = compare(*sides).stages
+    assert (compared.place, compared.rows[1].absent) == (None, False)
+
+
 def test_a_rank_that_one_side_lacks_is_absent():
-    alone = analysis(stages=[s for s in two_processes().stages if s.process == PID])
-    comparison = compare(two_processes(), alone, stages="step")
+    both = two_processes()
+    alone = dataclasses.replace(both, stages=[s for s in both.stages if s.process == PID])
+    comparison = compare(both, alone, stages="step")
     assert [[row.absent for row in compared.rows] for compared in comparison.stages] == [[False, False], [False, True]]
 
 

@@ -36,7 +36,7 @@ def kernel_counts(report: Report, keys: Iterable[str]) -> dict[str, list[KernelC
         For each key the stage's kernels, whichever of its ranges launched them; None where graphs were traced whole,
         whose kernels nobody knows.
     """
-    labels = Labels(report.trace.ranges, report.paths, report.trace.processes)
+    labels = Labels(report.trace, report.paths)
     wanted = set(keys)
     rows = {labels.key(row, whole=True): row for row in range(len(report.paths))}
     return {key: _counts(report, np.flatnonzero(report.instances.path == rows[key])) for key in sorted(wanted)}

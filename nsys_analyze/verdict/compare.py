@@ -29,7 +29,7 @@ def compare_runs(sides: Sequence[Runs], patterns: Sequence[str] = ()) -> Compari
     Raises:
         UsageError: If a pattern matches nothing, or there is nothing to compare.
     """
-    runs = [[indexed(run) for run in side.runs] for side in sides]
+    runs = indexed([side.runs for side in sides])
     places, left_out = chosen_places(runs, patterns)
     labels = [side.label for side in sides]
     compiled = compile_figures(runs)

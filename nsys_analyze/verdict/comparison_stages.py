@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nsys_analyze.errors import UsageError
@@ -17,13 +17,14 @@ _MOST_ASKED = 20
 _NO_STAGES = "the reports hold no NVTX range"
 
 Element = tuple[str, str]  # name and domain
+Path = tuple[Element, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """What tells a stage apart across reports: its path with domains, and which of the processes that have it."""
 
-    path: tuple[Element, ...]
+    path: Path
     process: int
 
 
@@ -86,20 +87,37 @@ def renamed(run: Run, renamings: Sequence[Renaming]) -> Run:
     return Run(dataclasses.replace(run.analysis, stages=stages), run.kernels)
 
 
-def indexed(run: Run) -> Indexed:
-    """Returns the run with its stages by place. Processes are told apart by rank, else by their order."""
-    processes = run.analysis.report.processes
-    ranks = {process.pid: process.rank for process in processes}
-    found: dict[Place, Stage] = {}
-    seen: dict[tuple[Element, ...], list[int]] = {}
-    for stage in run.analysis.stages:
+def indexed(sides: Sequence[Sequence[Run]]) -> list[list[Indexed]]:
+    """Returns the runs of all sides with their stages by place.
+
+    Processes that share a path are told apart by their ranks, else by their order. Where no run has a path in more than
+    one process, it does not matter which one that is.
+    """
+    found = [[_by_path(run.analysis) for run in side] for side in sides]
+    several = {path for side in found for run in side for path, stages in run.items() if len(stages) > 1}
+    return [
+        [Indexed(run, dict(_places(run.analysis, paths, several))) for run, paths in zip(side, by_path, strict=True)]
+        for side, by_path in zip(sides, found, strict=True)
+    ]
+
+
+def _by_path(analysis: Analysis) -> dict[Path, dict[int, Stage]]:
+    """Stages by path and process."""
+    found: dict[Path, dict[int, Stage]] = {}
+    for stage in analysis.stages:
         path = tuple(zip(stage.path, stage.domains, strict=True))
-        pids = seen.setdefault(path, [])
-        if stage.process not in pids:
-            pids.append(stage.process)
-        rank = ranks.get(stage.process)
-        found.setdefault(Place(path, pids.index(stage.process) if rank is None else rank), stage)
-    return Indexed(run, found)
+        found.setdefault(path, {}).setdefault(stage.process, stage)
+    return found
+
+
+def _places(
+    analysis: Analysis, paths: Mapping[Path, Mapping[int, Stage]], several: Container[Path]
+) -> Iterator[tuple[Place, Stage]]:
+    ranks = {process.pid: process.rank for process in analysis.report.processes}
+    for path, stages in paths.items():
+        for number, (pid, stage) in enumerate(stages.items()):
+            rank = ranks.get(pid) if path in several else None
+            yield Place(path, number if rank is None else rank), stage
 
 
 def chosen_places(sides: Sequence[Sequence[Indexed]], patterns: Sequence[str]) -> tuple[list[Place], int]:

@@ -34,7 +34,7 @@ def dump(result: object) -> str:
     """Returns a dataclass as a document of its own, under the schema's version and this tool's."""
     plain = _plain(result)
     assert isinstance(plain, dict)
-    return _dump({"schema_version": SCHEMA_VERSION, "tool": _tool(), **plain})
+    return _dump({**_frame(), **plain})
 
 
 def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
