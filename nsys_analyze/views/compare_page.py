@@ -200,8 +200,8 @@ def _kernel_table(stage: StageComparison, name: str, first: str) -> list[Table]:
         f"{len(changes) - _KERNELS:,} in {label(side.side)}" for side, changes in sides if len(changes) > _KERNELS
     ]
     measures: list[Measure[KernelChange]] = [
-        Measure(title=f"n, {first}", get=lambda change: change.count_first, write=_counts),
-        Measure(title="n, here", get=lambda change: change.count, write=_counts),
+        Measure(title=f"n, {first}", get=lambda change: change.count_first, write=units.counts),
+        Measure(title="n, here", get=lambda change: change.count, write=units.counts),
         Measure(title=f"time, {first}", get=lambda change: change.time_first_ns, scale="time"),
         Measure(title="time, here", get=lambda change: change.time_ns, scale="time"),
     ]
@@ -219,8 +219,3 @@ def _kernel_table(stage: StageComparison, name: str, first: str) -> list[Table]:
             footer=[f"more that differ: {', '.join(missing)}; --format json lists all"] if missing else [],
         )
     ]
-
-
-def _counts(values: Sequence[float | None]) -> list[Number | None]:
-    """Counts for one instance, which need not be whole."""
-    return units.counts(values)

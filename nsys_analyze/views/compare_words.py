@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from nsys_analyze.verdict.comparison import Comparison, Fact, KernelChanges, Reading, Setting, StageComparison
 from nsys_analyze.views import units
@@ -36,7 +36,7 @@ def readings(stage: StageComparison, first: str) -> list[str]:
         _reading(reading, kernels, label(first), unit[reading.of])
         for reading, kernels in zip(stage.readings, stage.kernels, strict=True)
     ]
-    return [*said, *_absent(stage, first), *_kernels(stage.kernels, label(first))]
+    return [*said, *_absent(stage), *_kernels(stage.kernels, label(first))]
 
 
 def surroundings(comparison: Comparison) -> list[str]:
@@ -104,7 +104,7 @@ def _work(reading: Reading) -> list[str]:
     return [f"{here} kernels instead of {before}"]
 
 
-def _absent(stage: StageComparison, first: str) -> list[str]:
+def _absent(stage: StageComparison) -> list[str]:
     """Which sides lack the stage."""
     missing = [label(row.side) for row in stage.rows if row.absent]
     some = [label(row.side) for row in stage.rows if not row.absent]
@@ -132,5 +132,4 @@ def _changed(fact: Fact, labels: Sequence[str]) -> str:
 
 
 def _setting(setting: Setting) -> str:
-    value: Callable[[str], str] = visible
-    return shorten(value(setting.value), 80) if setting.value is not None else _STATES[setting.state]
+    return shorten(visible(setting.value), 80) if setting.value is not None else _STATES[setting.state]
