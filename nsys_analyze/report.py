@@ -18,6 +18,7 @@ from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.locate import located
 from nsys_analyze.ingest.metadata import Metadata, read_metadata
 from nsys_analyze.instances import Instances, Paths, build_instances
+from nsys_analyze.instances.host_code import HostCode, host_code
 from nsys_analyze.metrics.analysis import analyse
 from nsys_analyze.metrics.results import Analysis, Settings
 from nsys_analyze.model.build import build_trace
@@ -140,6 +141,14 @@ class Report:
     def instances(self) -> Instances:
         """One row a range, in the order of the trace's ranges."""
         return self._instances_and_paths[0]
+
+    @cached_property
+    def host_code(self) -> HostCode | None:
+        """What the host code of every instance consists of, None where the capture does not tell."""
+        trace, worked = self.trace, [self.launched, self.compiled]
+        if trace.host is None:
+            return None
+        return host_code(trace, self.evidence, self.nesting, worked, trace.host)
 
     @property
     def paths(self) -> Paths:

@@ -147,6 +147,30 @@ def innermost_open(start: Int64, end: Int64, parent: Int32, rows: slice, instant
     return current
 
 
+def innermost_pieces(start: Int64, end: Int64, thread: Int32) -> tuple[Int64, Int64, Int64]:
+    """Cuts intervals into the pieces in which each is the latest open one of its thread: (interval, start, end).
+
+    Args:
+        start: Shape (n,), ns, ordered by (thread, start, longer first).
+        end: Shape (n,), ns.
+        thread: Shape (n,).
+
+    Returns:
+        The pieces, ordered by (thread, start); those of one thread do not overlap.
+    """
+    parent = nearest_container(end, thread)
+    owners, starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for number in np.unique(thread).tolist():
+        rows = slice(*np.searchsorted(thread, [number, number + 1]).tolist())
+        cuts = np.unique(np.concatenate([start[rows], end[rows]]))
+        inner = innermost_open(start, end, parent, rows, cuts[:-1])
+        covered = inner != NONE
+        owners.append(inner[covered].astype(np.int64))
+        starts.append(cuts[:-1][covered])
+        ends.append(cuts[1:][covered])
+    return np.concatenate(owners), np.concatenate(starts), np.concatenate(ends)
+
+
 def depths(parent: Int32) -> Int32:
     """Number of ancestors, by pointer doubling."""
     above = parent >= 0

@@ -222,6 +222,7 @@ def _layout(request: Request) -> Any:
         listing=bool(request.stage or request.depth),
         ordered=request.sort is not None,
         breakdown=request.breakdown,
+        look=bool(request.stage),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from nsys_analyze.arrays import Bool
 from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.host_events import HostEvents, read_host_events
 from nsys_analyze.ingest.ranks import StatedRanks, read_ranks
 from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
@@ -63,7 +64,8 @@ class Events:
 
     ``gpu_of`` maps (pid, CUDA ordinal) to the machine's GPU; ``process_names`` maps a ``globalPid`` to the program's
     name; ``ranks`` is what tells their ranks; ``duration`` is how long the capture took, ns, or None. ``absurd`` counts
-    rows that were left out since their times cannot be times of this capture.
+    rows that were left out since their times cannot be times of this capture. ``host`` is what
+    threads with ranges did outside CUDA, None where nobody recorded that.
     """
 
     nvtx: Rows
@@ -80,6 +82,7 @@ class Events:
     ranks: StatedRanks
     duration: int | None
     absurd: int
+    host: HostEvents | None
 
     def string(self, identity: int) -> str:
         """The string of an id; what the report lost reads ``<string N>``, which no folding touches."""
@@ -128,6 +131,7 @@ def read_events(export: Export) -> Events:
         ranks=read_ranks(export),
         duration=next((as_duration(row[0]) for row in export.rows("ANALYSIS_DETAILS", "duration")), None),
         absurd=absurd,
+        host=read_host_events(export, nvtx.values["globalTid"].tolist()),
     )
 
 

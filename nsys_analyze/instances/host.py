@@ -50,7 +50,7 @@ def host_parts(trace: Trace, evidence: Evidence, nesting: Nesting, worked: list[
     """
     ranges = trace.ranges
     columns = {name: np.zeros(len(ranges), np.int64) for name in (*PARTS, "helpers", "code")}
-    threads = _Threads(trace, evidence)
+    threads = ThreadTimes(trace, evidence)
     for thread in nesting.threads:
         rows = nesting.rows(thread)
         start, end = ranges.start[rows], ranges.end[rows]
@@ -59,14 +59,14 @@ def host_parts(trace: Trace, evidence: Evidence, nesting: Nesting, worked: list[
             columns[name][rows] = time
             left -= time
         columns["code"][rows] = left
-    for helped, helpers in _helped(ranges, worked):
+    for helped, helpers in helped_instances(ranges, worked):
         extra = threads.only_helped(int(ranges.thread[helped[0]]), helpers, ranges.start[helped], ranges.end[helped])
         columns["helpers"][helped] = extra
         columns["code"][helped] -= extra
     return HostParts(**columns)
 
 
-class _Threads:
+class ThreadTimes:
     """When each thread was in the profiler, compiling, or in a CUDA call."""
 
     def __init__(self, trace: Trace, evidence: Evidence) -> None:
@@ -89,13 +89,14 @@ class _Threads:
 
     def only_helped(self, thread: int, helpers: list[int], start: Int64, end: Int64) -> Int64:
         """Time of each window in which the helpers were in any of PARTS and the thread in none."""
-        times = [self._everything(helper) for helper in helpers]
+        times = [self.everything(helper) for helper in helpers]
         helping = times[0]
         if len(times) > 1:
             helping = BusyTime.of(np.concatenate([t.start for t in times]), np.concatenate([t.end for t in times]))
-        return helping.within(start, end) - helping.common_with(self._everything(thread)).within(start, end)
+        return helping.within(start, end) - helping.common_with(self.everything(thread)).within(start, end)
 
-    def _everything(self, thread: int) -> BusyTime:
+    def everything(self, thread: int) -> BusyTime:
+        """All of PARTS of a thread."""
         calls = _CallTimes.of(self._trace.calls, self._parts, thread)
         in_calls = calls.all if calls.disjoint else BusyTime.of(calls.all.start, calls.all.end)
         return in_calls.joined_with(self._profiler(thread).joined_with(self._compiling(thread)))
@@ -129,7 +130,7 @@ class _CallTimes:
         return (BusyTime.of_disjoint if self.disjoint else BusyTime.of)(self.all.start[chosen], self.all.end[chosen])
 
 
-def _helped(ranges: Ranges, worked: list[Attribution]) -> Iterator[tuple[Int64, list[int]]]:
+def helped_instances(ranges: Ranges, worked: list[Attribution]) -> Iterator[tuple[Int64, list[int]]]:
     """Instances that other threads worked for: those of one thread with the same helpers, and these helpers."""
     helped = np.zeros((0, len(ranges)), bool)
     helpers: list[int] = []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from nsys_analyze.metrics.results import CompileTime, GpuWindow, HostTime, Stage
+from nsys_analyze.metrics.results import CompileTime, GpuWindow, HostTime, SampledFunction, Stage
+
+_NAMED = 3  # functions of a split of host code; the rest is one part
+OTHERS = "other functions"
 
 _GPU_PARTS = ("own", "other", "idle_startup", "idle_between", "idle_tail")
 
@@ -32,11 +35,14 @@ class Kind(StrEnum):
     COMPILE_SOURCES = "sources"
     COMPILE_PHASES = "phases"
     COMPILE_TOOLS = "tools"
+    CODE = "code"
+    BLOCKED = "blocked"
+    SAMPLED = "sampled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a split: its time in ns and its share of the whole.
+    """A part of a split: its time in ns (for samples, their number) and its share of the whole.
 
     Where ``time`` adds threads up, ``united`` counts what they did at once once; it is None where that is not known.
     """
@@ -94,6 +100,37 @@ def phase_split(stage: Stage) -> Split | None:
     if stage.compile_ns is None or not stage.compile_ns.total:
         return None
     return _phases(stage.compile_ns, stage.instances)
+
+
+def code_splits(stage: Stage) -> Iterator[Split]:
+    """Yields what the stage's host code consists of, where the capture tells: its time, blocked time, samples.
+
+    Of functions, the largest are named, and the others are the last part.
+    """
+    code = stage.host_code
+    if code is None or stage.host_ns is None or not stage.host_ns.code:
+        return
+    states = {"running": code.running_ns or 0, "blocked": code.blocked_ns or 0, "unknown": code.unknown_ns}
+    yield _split(Kind.CODE, stage.host_ns.code, states, stage.instances)
+    if code.blocked_ns:
+        times = [(each.function, each.time_ns) for each in code.blocked_on]
+        yield _of_functions(Kind.BLOCKED, code.blocked_ns, times, stage.instances)
+    if code.samples:
+        counts = [(_function_name(each), each.samples) for each in code.functions]
+        yield _of_functions(Kind.SAMPLED, code.samples, counts, stage.instances)
+
+
+def _function_name(function: SampledFunction) -> str:
+    """The symbol, else the file of the module that it is in."""
+    return function.symbol or (function.module or "unknown module").rpartition("/")[2]
+
+
+def _of_functions(kind: Kind, whole: int, values: Sequence[tuple[str, int]], instances: int) -> Split:
+    named = values[:_NAMED] if len(values) > _NAMED + 1 else values
+    rest = whole - sum(value for _, value in named)
+    listed = [*named, *([(OTHERS, rest)] if rest else [])]
+    parts = [Part(name=name, time=value, share=value / whole) for name, value in listed]
+    return Split(kind=kind, whole=Part(name="", time=whole, share=1.0), parts=parts, instances=instances)
 
 
 def _gpu_split(window: GpuWindow) -> Split:

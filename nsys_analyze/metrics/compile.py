@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsys_analyze.arrays import NONE, AnyInt, Bool, Int64
+from nsys_analyze.arrays import AnyInt, Bool, Int64
 from nsys_analyze.attribution import Membership
-from nsys_analyze.attribution.nesting import innermost_open, nearest_container
+from nsys_analyze.attribution.nesting import innermost_pieces
 from nsys_analyze.metrics.results import CompileTime
 from nsys_analyze.model.compile_rules import Phase
 from nsys_analyze.model.evidence import Evidence, Source
@@ -52,7 +52,9 @@ class _Table:
         owner, which = members.pairs(np.arange(len(group)))
         pairs = np.unique(group[owner] * np.int64(max(len(evidence), 1)) + which)
         self._group, self._which = np.divmod(pairs, max(len(evidence), 1))
-        self._piece_of, self._piece_start, self._piece_end = _innermost_pieces(evidence)
+        self._piece_of, self._piece_start, self._piece_end = innermost_pieces(
+            evidence.start, evidence.end, evidence.thread
+        )
         self._exclusive = np.zeros(len(evidence), np.int64)
         np.add.at(self._exclusive, self._piece_of, self._piece_end - self._piece_start)
 
@@ -83,18 +85,3 @@ class _Table:
         position = np.arange(count.sum()) - np.repeat(first - bounds[which], count)
         piece = order[position]
         return grouped_union(np.repeat(group, count), self._piece_start[piece], self._piece_end[piece], self._groups)
-
-
-def _innermost_pieces(evidence: Evidence) -> tuple[Int64, Int64, Int64]:
-    """Pieces of time in which one piece of evidence is the innermost of its thread: (evidence, start, end)."""
-    parent = nearest_container(evidence.end, evidence.thread)
-    owners, starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for thread in np.unique(evidence.thread).tolist():
-        rows = slice(*np.searchsorted(evidence.thread, [thread, thread + 1]).tolist())
-        cuts = np.unique(np.concatenate([evidence.start[rows], evidence.end[rows]]))
-        inner = innermost_open(evidence.start, evidence.end, parent, rows, cuts[:-1])
-        covered = inner != NONE
-        owners.append(inner[covered].astype(np.int64))
-        starts.append(cuts[:-1][covered])
-        ends.append(cuts[1:][covered])
-    return np.concatenate(owners), np.concatenate(starts), np.concatenate(ends)

@@ -43,7 +43,10 @@ def _inner(annotation: object) -> list[str]:
     options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     kinds = [option for option in options if dataclasses.is_dataclass(option)]
     return [
-        name for kind in kinds for name, of in typing.get_type_hints(kind).items() if typing.get_origin(of) is not dict
+        name
+        for kind in kinds
+        for name, of in typing.get_type_hints(kind).items()
+        if typing.get_origin(of) not in (dict, list)
     ]
 
 

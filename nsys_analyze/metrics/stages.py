@@ -15,7 +15,9 @@ from nsys_analyze.metrics.cold import cold_starts
 from nsys_analyze.metrics.compile import compile_times
 from nsys_analyze.metrics.coverage import knows_gpu
 from nsys_analyze.metrics.grouping import Grouping, Labels
+from nsys_analyze.metrics.host_code import host_codes
 from nsys_analyze.metrics.launch_calls import launch_statistics
+from nsys_analyze.metrics.named import median_and_worst
 from nsys_analyze.metrics.pace import Pace, pace
 from nsys_analyze.metrics.results import (
     Distribution,
@@ -66,6 +68,9 @@ class StageTable:
         self._sums = {name: self._sum(getattr(instances, name)) for name in _SUMMED}
         self._host_sums = {name: self._sum(getattr(instances.host, name)) for name in HostParts.__slots__}
         self._inside, self._short = self._sum(instances.ranges_inside), self._sum(instances.short_ranges)
+        self._host_code = (
+            host_codes(report.host_code, self._host_sums["code"], group, groups) if report.host_code else None
+        )
         self._gap_sums = {name: self._sum(getattr(instances.gap, name)) for name in _GAP_PARTS}
 
     def key(self, row: int) -> str:
@@ -109,6 +114,7 @@ class StageTable:
         if sums["graphs"]:
             sums["kernels"] = sums["kernel_ns"] = None
         kernels = sums["kernels"]
+        median, worst = median_and_worst(self._rows.of(row), self._trace.ranges, self._elapsed) or (None, None)
         return Stage(
             key=self.key(row),
             path=path,
@@ -133,7 +139,10 @@ class StageTable:
             queue_delay_ns=self._launches.delays[row],
             compile_ns=self._compile[row] if self._knows_compile else None,
             host_ns=HostTime(**{name: int(values[row]) for name, values in self._host_sums.items()}),
+            host_code=self._host_code[row] if self._host_code else None,
             gpu_window_ns=self._windows.get(row, []),
+            median_instance=median,
+            worst_instance=worst,
             stalls=self._stalls(row),
             markers=self._markers(row),
             cold_start_ns=_number(self._cold[row]),

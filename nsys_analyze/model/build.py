@@ -10,6 +10,7 @@ import numpy as np
 from nsys_analyze.arrays import Int64
 from nsys_analyze.ingest.events import NO_TIME, Events
 from nsys_analyze.model.api_calls import build_calls
+from nsys_analyze.model.host_activity import build_host_activity
 from nsys_analyze.model.launches import build_launches
 from nsys_analyze.model.operations import build_ops
 from nsys_analyze.model.process_ranks import known_ranks
@@ -50,6 +51,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
         devices=np.unique(ops.device).tolist(),
         start=start,
         end=end,
+        host=None if events.host is None else build_host_activity(events.host, threads, start, end),
     )
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.arrays import Bool, Int32, Int64
 from nsys_analyze.model.calls import CallKind
+
+if TYPE_CHECKING:
+    from nsys_analyze.model.host_activity import HostActivity
 
 
 class OpKind(IntEnum):
@@ -196,7 +200,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All tables of one report."""
+    """All tables of one report. ``host`` is None where the capture did not record what threads did outside CUDA."""
 
     processes: Processes
     threads: Threads
@@ -210,3 +214,4 @@ class Trace:
     devices: list[int]
     start: int
     end: int
+    host: HostActivity | None

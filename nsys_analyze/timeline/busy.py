@@ -66,6 +66,13 @@ class BusyTime:
         place = np.searchsorted(self.start[apart], start)
         return BusyTime.of_disjoint(np.insert(self.start[apart], place, start), np.insert(self.end[apart], place, end))
 
+    def left_of(self, start: int, end: int) -> BusyTime:
+        """What the intervals leave free of [start, end]."""
+        low = np.clip(np.append(start, self.end), start, end)
+        high = np.clip(np.append(self.start, end), start, end)
+        some = high > low
+        return BusyTime.of_disjoint(low[some], high[some])
+
     @property
     def total(self) -> int:
         """All of the covered time, ns."""

@@ -11,6 +11,7 @@ from nsys_analyze.views import units
 from nsys_analyze.views.columns import Measure
 from nsys_analyze.views.document import Name, Row, Table
 from nsys_analyze.views.naming import flat_names
+from nsys_analyze.views.stage_remarks import code_remarks, look_remarks
 from nsys_analyze.views.tables import Entry, Report, table
 from nsys_analyze.views.units import Number
 from nsys_analyze.views.wording import modules, part_name, whole_name
@@ -50,9 +51,9 @@ def breakdown_table(reports: Sequence[Report], stages: Sequence[Sequence[Stage]]
 def _entries(report: Report, stages: Sequence[Stage]) -> list[Entry[_Line]]:
     found = []
     for stage, name in zip(stages, flat_names(stages), strict=True):
-        found.append(Entry(_Line(), Row(_stage_name(stage, name), report.process(stage.process))))
+        found.append(Entry(_Line(), Row(_stage_name(stage, name), report.process(stage.process), look_remarks(stage))))
         for split in splits(stage):
-            found += [Entry(line, Row(name)) for name, line in _lines(split, stage)]
+            found += [Entry(line, row) for row, line in _lines(split, stage)]
     return found
 
 
@@ -62,20 +63,28 @@ def _stage_name(stage: Stage, name: Name) -> Name:
     return _named(f"{name.text}, mean of {stage.instances:,}", 0)
 
 
-def _lines(split: Split, stage: Stage) -> Iterator[tuple[Name, _Line]]:
+def _lines(split: Split, stage: Stage) -> Iterator[tuple[Row, _Line]]:
     """The whole and its parts, on one line where there is only one."""
     compiling, mean = stage.compile_ns, split.per_instance()
     only_loading = stage.only_loads
     whole = whole_name(split.kind, only_loading=only_loading) + _device(split, stage)
     names = [part_name(split.kind, part.name, only_loading=only_loading) for part in split.parts]
     if len(names) == 1:
-        yield _named(f"{whole}: {names[0]}", 1), _line(mean.parts[0], share=None)
+        name = _named(f"{whole}: {names[0]}", 1)
+        yield Row(name, remarks=_remarks(split, split.parts[0], stage)), _line(mean.parts[0], share=None)
     else:
-        yield _named(whole, 1), _line(mean.whole, share=None)
-        for name, part in zip(names, mean.parts, strict=True):
-            yield Name(name, 2, full=f"{whole}: {name}"), _line(part, share=part.share)
+        yield Row(_named(whole, 1)), _line(mean.whole, share=None)
+        for text, part in zip(names, mean.parts, strict=True):
+            name = Name(text, 2, full=f"{whole}: {text}")
+            yield Row(name, remarks=_remarks(split, part, stage)), _line(part, share=part.share)
     if split.kind is Kind.COMPILE_PHASES and compiling is not None and compiling.module_ns is not None:
-        yield _named(f"compilation of {modules(compiling.modules)}, each", 1), _Line(time=compiling.module_ns)
+        each = _named(f"compilation of {modules(compiling.modules)}, each", 1)
+        yield Row(each), _Line(time=compiling.module_ns)
+
+
+def _remarks(split: Split, part: Part, stage: Stage) -> list[list[str]]:
+    """What more is known of a part: of host code, what it consists of."""
+    return code_remarks(stage) if (split.kind, part.name) == (Kind.HOST, "code") else []
 
 
 def _line(part: Part, share: float | None) -> _Line:

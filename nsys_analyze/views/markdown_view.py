@@ -74,7 +74,7 @@ def _below(table: Table) -> list[str]:
     for group in table.groups:
         report = f"{code(group.heading)} " if group.heading else ""
         for row in group.rows:
-            items += [f"- {report}{code(row.name.full)}: {plain('; '.join(remark))}" for remark in row.remarks]
+            items += [f"- {report}{code(row.name.full)}: {_sentence('; '.join(remark))}" for remark in row.remarks]
     return items
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from nsys_analyze.metrics.breakdown import Split, host_split, phase_split
-from nsys_analyze.metrics.results import CompileTime, Stage
+from nsys_analyze.metrics.breakdown import Kind, Part, Split, code_splits, host_split, phase_split
+from nsys_analyze.metrics.results import CompileTime, NamedInstance, Stage
 from nsys_analyze.views import units
+from nsys_analyze.views.text import shorten, visible
 from nsys_analyze.views.wording import modules, part_name
 
+_NAME_MOST = 40  # columns of a name in a remark
 _NOTABLE = 0.01  # share of a time from which a part of it is worth a remark
 
 
@@ -23,6 +25,39 @@ def gap_remarks(stage: Stage) -> list[list[str]]:
 def start_remarks(stage: Stage) -> list[list[str]]:
     """Returns what filled a stage's wall time, what of it compilers did, and how much was the profiler's own."""
     return [*_host_remark(stage), *_compile_remark(stage), *_profiler_remark(stage)]
+
+
+def look_remarks(stage: Stage) -> list[list[str]]:
+    """Returns where in the Nsight Systems GUI to look: at the instance that stands for the stage, and at the worst."""
+    middle, worst = stage.median_instance, stage.worst_instance
+    if middle is None or worst is None:
+        return []
+    return [[f"look at: median {_place(middle)}", f"worst {_place(worst)}"]]
+
+
+def _place(instance: NamedInstance) -> str:
+    name = shorten(visible(instance.name), _NAME_MOST)
+    return f"`{name}` at {units.instants([instance.start_ns])[0]}"
+
+
+def code_remarks(stage: Stage) -> list[list[str]]:
+    """Returns what host code consists of, as means over the instances; samples are counted and not timed."""
+    remarks = []
+    for split in code_splits(stage):
+        if split.kind is Kind.SAMPLED:
+            phrases = [f"{_function(part)} {units.share(part.share)}" for part in split.parts]
+            count = f"{split.whole.time:,.0f} sample{'' if split.whole.time == 1 else 's'}"
+            remarks.append([f"{count}: {phrases[0]}", *phrases[1:]])
+        elif [part.name for part in split.parts] == ["unknown"]:
+            remarks.append(["the capture does not tell what the thread did"])
+        else:
+            phrases = [f"{_function(part)} {units.duration(part.time)}" for part in split.per_instance().parts]
+            remarks.append([f"blocked on {phrases[0]}" if split.kind is Kind.BLOCKED else phrases[0], *phrases[1:]])
+    return remarks
+
+
+def _function(part: Part) -> str:
+    return shorten(visible(part.name), _NAME_MOST)
 
 
 def _host_remark(stage: Stage) -> list[list[str]]:

@@ -9,7 +9,7 @@ from nsys_analyze.metrics.results import Stage
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
 from nsys_analyze.views.naming import flat_names, tree_names
-from nsys_analyze.views.stage_remarks import gap_remarks, start_remarks
+from nsys_analyze.views.stage_remarks import gap_remarks, look_remarks, start_remarks
 from nsys_analyze.views.tables import Entry, Report, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
@@ -57,11 +57,18 @@ def loops_and_start(
     ]
 
 
-def listing(title: str, reports: Sequence[Report], shown: Sequence[list[Stage]], *, ordered: bool) -> Table:
-    """Returns one table of the stages, as a tree unless they come sorted."""
+def listing(
+    title: str, reports: Sequence[Report], shown: Sequence[list[Stage]], *, ordered: bool, look: bool = False
+) -> Table:
+    """Returns one table of the stages, as a tree unless they come sorted; ``look`` says which instances to look at."""
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
     footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
-    return _table(title, reports, shown, _LISTING, ordered, gap_remarks, footer)
+    remark = _gap_and_look_remarks if look else gap_remarks
+    return _table(title, reports, shown, _LISTING, ordered, remark, footer)
+
+
+def _gap_and_look_remarks(stage: Stage) -> list[list[str]]:
+    return [*gap_remarks(stage), *look_remarks(stage)]
 
 
 def _table(

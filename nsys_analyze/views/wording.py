@@ -32,6 +32,9 @@ _PARTS = {
         "other": "compilers' other work",
     },
     Kind.COMPILE_TOOLS: {},
+    Kind.CODE: {},
+    Kind.BLOCKED: {},
+    Kind.SAMPLED: {},
 }
 
 _WHOLES = {

@@ -136,6 +136,59 @@ class HostTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BlockedOn:
+    """Time that threads were blocked in a function of the OS runtime, or ``scheduled out`` in none."""
+
+    function: str
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledFunction:
+    """Where CPU samples found the threads: ``share`` is that of the stage's samples in host code.
+
+    ``symbol`` is None for all of a module that nsys could not resolve, ``module`` where nothing is known.
+    """
+
+    symbol: str | None
+    module: str | None
+    samples: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCode:
+    """What the part ``code`` of the host partition consists of, as far as the capture tells.
+
+    ``running_ns + blocked_ns + unknown_ns`` is that part. ``running_ns`` is None without context switches,
+    ``blocked_ns`` where there are no calls of the OS runtime either, ``samples`` without CPU sampling. ``blocked_on``
+    and ``functions`` name the largest; ``blocked_on_others_ns`` and ``samples_of_others`` are the rest.
+    """
+
+    running_ns: int | None
+    blocked_ns: int | None
+    unknown_ns: int
+    blocked_on: list[BlockedOn]
+    blocked_on_others_ns: int
+    samples: int | None
+    functions: list[SampledFunction]
+    samples_of_others: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedInstance:
+    """An instance to look at: its place among the stage's instances, by start, and its name as the program gave it.
+
+    ``start_ns`` is on the report's clock, which is that of the Nsight Systems GUI: 0 is the start of the capture.
+    """
+
+    index: int
+    name: str
+    start_ns: int
+    elapsed_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GpuWindow:
     """How one device spent the instances' windows (start to completion), over the ``instances`` that used it.
 

@@ -9,10 +9,12 @@ from nsys_analyze.metrics.results.parts import (
     Distribution,
     GapMeans,
     GpuWindow,
+    HostCode,
     HostTime,
     KernelsPerInstance,
     LaunchCalls,
     Markers,
+    NamedInstance,
     QueueDelay,
     SelfCounts,
     Series,
@@ -63,7 +65,10 @@ class Stage:
     cold_start_ns: float | None
     cold_first_ns: int | None = None
     host_ns: HostTime | None = None
+    host_code: HostCode | None = None
     gpu_window_ns: list[GpuWindow] = field(default_factory=list)
+    median_instance: NamedInstance | None = None
+    worst_instance: NamedInstance | None = None
     stalls: list[Stall] = field(default_factory=list)
     markers: Markers | None = None
     series: Series | None
