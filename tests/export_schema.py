@@ -26,6 +26,7 @@ _GPU_LIMITS = (
 
 NEWEST: dict[str, str] = {
     "ANALYSIS_DETAILS": "globalVid! duration! startTime! stopTime!",
+    "COMPOSITE_EVENTS": "id! start! cpu threadState globalTid cpuCycles!",
     "CUDA_GRAPH_EVENTS": "start! end! eventClass! globalTid nameId! graphId originalGraphId graphExecId",
     "CUDA_GRAPH_NODE_EVENTS": "start! end! eventClass! globalTid nameId! graphNodeId! originalGraphNodeId",
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT": (
@@ -57,6 +58,10 @@ NEWEST: dict[str, str] = {
     "PROCESSES": "globalPid pid name:TEXT",
     "PROFILER_OVERHEAD": "start! end! globalTid nameId! overheadType!",
     "ProcessStreams": "globalPid! filenameId! contentId!",
+    "SAMPLING_CALLCHAINS": (
+        "id! symbol! module! kernelMode thumbCode unresolved specialEntry originalIP unwindMethod stackDepth!"
+    ),
+    "SCHED_EVENTS": "start! cpu! isSchedIn! globalTid threadState threadBlock",
     "StringIds": "id! value!:TEXT",
     "TARGET_INFO_CUDA_CONTEXT_INFO": (
         "nullStreamId! hwId! vmId! processId! deviceId! contextId! parentContextId isGreenContext numMultiprocessors"
@@ -170,6 +175,7 @@ _SINCE_3_24 = {
         f"qmdBulkReleaseDone qmdPreexitDone qmdLastCtaDone graphId {_CLUSTER} sharedMemoryRequestedPercentage"
     ),
     "PROFILER_OVERHEAD": "overheadType",
+    "SCHED_EVENTS": "threadState threadBlock",
     "TARGET_INFO_CUDA_CONTEXT_INFO": "numMultiprocessors",
     "TARGET_INFO_CUDA_DEVICE": "uuid numMultiprocessors",
     "TARGET_INFO_SESSION_START_TIME": "systemClockNs",
@@ -182,6 +188,7 @@ _SINCE_2024 = {
     "CUPTI_ACTIVITY_KIND_MEMSET": "greenContextId",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "greenContextId deprecatedSyncType eventSyncId",
     "NVTX_EVENTS": "binaryData",
+    "OSRT_API": "argumentsId",
 }
 _SINCE_2022 = {
     "CUPTI_ACTIVITY_KIND_RUNTIME": "eventClass callchainId",

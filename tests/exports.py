@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Text = str | bytes  # bytes: text that is not UTF-8
 Row = dict[str, Any]
 
-RUNTIME_API, DRIVER_API, WITH_BACKTRACE, CUPTI_OVERHEAD = 0, 1, 67, 103
+RUNTIME_API, DRIVER_API, OS_RUNTIME, WITH_BACKTRACE, CUPTI_OVERHEAD = 0, 1, 27, 67, 103
 CATEGORY, MARK, THREAD_NAME, PUSH_POP, START_END = 33, 34, 39, 59, 60
 IMPORTED_PUSH_POP, IMPORTED_START_END, DOMAIN_CREATE, DOMAIN_DESTROY = 70, 71, 75, 76
 DRIVER_COMPILER, MODULE_LOADING, LAZY_LOADING, COMMAND_BUFFER_FULL = 2, 6, 7, 8
@@ -296,8 +296,25 @@ class Thread:
         }
         return self._named("CUPTI_ACTIVITY_KIND_OVERHEAD", name, start, end, **columns)
 
-    def os_call(self, name: str, start: int, end: int) -> Row:
-        return self._named("OSRT_API", name, start, end, eventClass=27)
+    def os_call(self, name: str, start: int, end: int, *, level: int = 0) -> Row:
+        """Add a call of the OS runtime, at a level of nesting."""
+        return self._named("OSRT_API", name, start, end, eventClass=OS_RUNTIME, nestingLevel=level)
+
+    def switch(self, at: int, *, running: bool, cpu: int = 0) -> Row:
+        """Schedule the thread in or out."""
+        columns = {"cpu": cpu, "isSchedIn": int(running), "globalTid": self.global_tid}
+        return self.process.builder.row("SCHED_EVENTS", start=at, **columns)
+
+    def sample(self, at: int, *frames: str, module: str = "/usr/lib/libc.so.6", resolved: bool = True) -> Row:
+        """Sample the thread in a call chain, the innermost frame first; an unresolved frame is an address."""
+        builder = self.process.builder
+        number = len(builder.rows["COMPOSITE_EVENTS"]) + 1
+        for depth, frame in enumerate(frames):
+            names = {"symbol": builder.string(frame), "module": builder.string(module)}
+            state = {"unresolved": None if resolved else 1, "stackDepth": depth}
+            builder.row("SAMPLING_CALLCHAINS", id=number, **names, **state)
+        columns = {"threadState": 1, "globalTid": self.global_tid, "cpuCycles": 1}
+        return builder.row("COMPOSITE_EVENTS", id=number, start=at, cpu=0, **columns)
 
     def _nvtx(
         self, kind: int, label: Text | None, start: int, domain: str, registered: bool = False, **columns: Any

@@ -25,7 +25,7 @@ _LEAVES = (Column("id"), Column("symbol"), Column("module"), Column("unresolved"
 
 @dataclass(frozen=True, slots=True)
 class HostEvents:
-    """Rows of the threads asked for; None for a table that the report lacks.
+    """Rows of the threads asked for; None for a table in which they have none.
 
     ``leaves`` holds the innermost frame of every sample's call chain; it is joined to ``samples`` by ``id``.
     ``strings`` are those that rows name, but for symbols that nsys could not resolve.
@@ -46,7 +46,7 @@ def read_host_events(export: Export, global_tids: Sequence[int]) -> HostEvents |
         global_tids: The threads that matter, which keeps the rest of a busy machine out of memory.
 
     Returns:
-        None where the report has none of the tables, or no thread matters.
+        None where no table has a row of theirs.
     """
     theirs = f"globalTid IN ({','.join(map(str, global_tids))})"
     wanted = [
@@ -57,9 +57,10 @@ def read_host_events(export: Export, global_tids: Sequence[int]) -> HostEvents |
     ]
     needed = ("globalTid", "globalTid", "globalTid", "stackDepth")
     there = [r for r, column in zip(wanted, needed, strict=True) if export.has(r.table, column)] if global_tids else []
-    if not there or [request.table for request in there] == [CALL_CHAINS]:
+    read = zip([request.table for request in there], export.read(there), strict=True)
+    found = {table: rows for table, rows in read if len(rows)}  # an export may hold tables that nobody filled
+    if not {OS_CALLS, SWITCHES, SAMPLES} & set(found):
         return None
-    found = dict(zip([request.table for request in there], export.read(there), strict=True))
     os_calls, leaves = found.get(OS_CALLS), found.get(CALL_CHAINS)
     used = [] if os_calls is None else [os_calls.values["nameId"]]
     if leaves is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsys_analyze.metrics.breakdown import Kind, Part, Split, splits
 from nsys_analyze.metrics.results import Stage
@@ -53,8 +53,13 @@ def _entries(report: Report, stages: Sequence[Stage]) -> list[Entry[_Line]]:
     for stage, name in zip(stages, flat_names(stages), strict=True):
         found.append(Entry(_Line(), Row(_stage_name(stage, name), report.process(stage.process), look_remarks(stage))))
         for split in splits(stage):
-            found += [Entry(line, row) for row, line in _lines(split, stage)]
+            found += [Entry(line, _told_apart(row, name)) for row, line in _lines(split, stage)]
     return found
+
+
+def _told_apart(row: Row, stage: Name) -> Row:
+    """A row whose remarks may stand elsewhere says in full whose they are."""
+    return replace(row, name=replace(row.name, full=f"{stage.full}: {row.name.full}")) if row.remarks else row
 
 
 def _stage_name(stage: Stage, name: Name) -> Name:
