@@ -227,11 +227,13 @@ def test_the_innermost_of_nested_and_overlapping_calls_counts(recorded: ExportBu
     thread.os_call("read", 10, 20, level=1)
     thread.os_call("mmap", 20, 25, level=1)  # no wait of its own: still inside fread
     thread.os_call("poll", 200, 230)
+    thread.os_call("recv", 200, 205)  # starts with it
     thread.os_call("select", 220, 240)  # overlaps, as calls of a signal handler do
     assert {each.function: each.time_ns for each in code_of(recorded).blocked_on} == {
         "fread": 30,
         "read": 10,
-        "poll": 20,
+        "poll": 15,
+        "recv": 5,
         "select": 20,
     }
 

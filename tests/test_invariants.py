@@ -57,6 +57,7 @@ def check_partitions(report: Report, stages: list[Stage]) -> None:
         host = asdict(stage.host_ns)
         assert sum(host.values()) == stage.wall_ns.total
         assert min(host.values()) >= 0
+        check_host_code(stage)
         for window in stage.gpu_window_ns:
             parts = asdict(window)
             whole, device, instances = (parts.pop(name) for name in ("window", "device", "instances"))
@@ -66,6 +67,17 @@ def check_partitions(report: Report, stages: list[Stage]) -> None:
             assert 0 < instances <= stage.instances_with_gpu
         if len(report.trace.devices) == 1 and stage.startup_gap_ns is not None:
             assert [window.idle_startup for window in stage.gpu_window_ns] == [stage.startup_gap_ns.exposed]
+
+
+def check_host_code(stage: Stage) -> None:
+    """What host code consists of adds up to it, and so do its functions to what they are a part of."""
+    code = stage.host_code
+    if code is not None:
+        running, blocked = code.running_ns or 0, code.blocked_ns or 0
+        assert running + blocked + code.unknown_ns == stage.host_ns.code
+        assert min(running, blocked, code.unknown_ns) >= 0
+        assert sum(each.time_ns for each in code.blocked_on) + code.blocked_on_others_ns == blocked
+        assert sum(each.samples for each in code.functions) + code.samples_of_others == (code.samples or 0)
 
 
 def check_times(report: Report) -> None:

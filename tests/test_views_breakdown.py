@@ -8,6 +8,7 @@ import re
 import pytest
 
 from nsys_analyze.metrics.breakdown import Kind, host_split, splits
+from nsys_analyze.metrics.results import BlockedOn, HostCode, SampledFunction
 from nsys_analyze.views import markdown_view, table_view
 from nsys_analyze.views.page import Layout
 from tests.view_samples import MS, analysis, hostile, loop, stage, two_processes
@@ -156,6 +157,73 @@ def test_reports_share_the_table():
     assert page.count("Breakdown ") == 1
     assert "\n  compile\n    host  " in page
     assert "\n  steady / step, mean of 10\n    host  " in page
+
+
+def coded(**fields):
+    """A stage of ten instances whose host code is told of."""
+    nothing = {"blocked_on": [], "blocked_on_others_ns": 0, "samples": None, "functions": [], "samples_of_others": 0}
+    code = HostCode(**{"running_ns": None, "blocked_ns": None, "unknown_ns": 0} | nothing | fields)
+    total = (code.running_ns or 0) + (code.blocked_ns or 0) + code.unknown_ns
+    return loop(["step"], 2 * MS, 10, host_ns=host(code=total, launch=MS), host_code=code)
+
+
+def blocked_on(*functions):
+    return [BlockedOn(function=f"wait_{letter}", time_ns=time * MS) for letter, time in functions]
+
+
+def sampled(*functions):
+    return [SampledFunction(symbol=s, module=m, samples=n, share=n / 100) for s, m, n in functions]
+
+
+HOST_CODE = """\
+    host code  18.00 ms  99.4%
+      running 12.0 ms; blocked 5.00 ms; unknown 1.00 ms
+      blocked on wait_a 2.00 ms; wait_b 1.00 ms; wait_c 900 us
+        other functions 1.10 ms
+      100 samples: torch::autograd::Engine…nd::NodeTask>&) 40.0%; libfoo.so 30.0%
+        unknown module 20.0%; other functions 10.0%
+"""
+
+
+def test_host_code_is_told_below_its_line():
+    engine = "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::NodeTask>&)"
+    functions = sampled(
+        (engine, "/lib/t.so", 40), (None, "/opt/libfoo.so", 30), (None, None, 20), ("f", "m", 5), ("g", "m", 3)
+    )
+    shown = coded(
+        running_ns=120 * MS,
+        blocked_ns=50 * MS,
+        unknown_ns=10 * MS,
+        blocked_on=blocked_on(("a", 20), ("b", 10), ("c", 9), ("d", 8), ("e", 2)),
+        blocked_on_others_ns=MS,
+        samples=100,
+        functions=functions,
+        samples_of_others=2,
+    )
+    lines = breakdown(analysis(stages=[shown]))
+    assert "\n".join(lines[3:9]) + "\n" == HOST_CODE
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_few_functions_are_all_named():
+    shown = coded(blocked_ns=4 * MS, blocked_on=blocked_on(("a", 1), ("b", 1), ("c", 1), ("d", 1)))
+    assert "other" not in "".join(breakdown(analysis(stages=[shown])))
+
+
+def test_one_sample_is_one():
+    shown = coded(running_ns=MS, samples=1, functions=sampled(("f", "m", 1)))
+    assert "      1 sample: f 100%" in breakdown(analysis(stages=[shown]))
+
+
+def test_a_capture_that_does_not_tell_says_so():
+    lines = breakdown(analysis(stages=[coded(unknown_ns=5 * MS)]))
+    assert "      the capture does not tell what the thread did" in lines
+    assert not [line for line in breakdown(only("step")) if "capture" in line]
+
+
+def test_what_markdown_says_of_host_code_names_the_stage():
+    page = markdown_view.render([analysis(stages=[coded(running_ns=MS)])], Layout(listing=True, breakdown=True))
+    assert "- `step, mean of 10: host: host code`: running 100 us" in page
 
 
 def test_names_of_tools_are_no_escape_codes():
