@@ -79,6 +79,16 @@ def test_busy_time_until_an_instant(pairs, asked):
     assert until.tolist() == [sum(instant < limit for instant in covered(pairs)) for limit in asked]
 
 
+@examples
+@given(intervals, instants, st.integers(0, HORIZON))
+def test_what_intervals_leave_of_a_span(pairs, start, length):
+    left = BusyTime.of(*columns(pairs)).left_of(start, start + length)
+    assert (left.start < left.end).all()
+    assert (left.start[1:] > left.end[:-1]).all()
+    free = set(range(start, start + length)) - covered(pairs)
+    assert covered(list(zip(left.start.tolist(), left.end.tolist(), strict=True))) == free
+
+
 # --- unions of groups
 
 

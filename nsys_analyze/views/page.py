@@ -21,7 +21,8 @@ class Layout:
     ``by`` is what a row stands for: "path", "name" or "instance". ``top`` is how many rows a table may have for each
     report, and ``loops`` how many loops, 0 for any number. ``listing`` asks for one table of all stages instead of
     loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn. ``breakdown`` adds
-    where the time of each stage shown went; ``look`` names the instances of the largest stages to look at.
+    where the time of each stage shown went; ``look`` names the instances to look at, of the largest
+    stages of a single report.
     """
 
     by: str = "path"
@@ -66,7 +67,7 @@ def _stages(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], lis
     """One table of all stages, and the stages in it."""
     shown = stage_tables.chosen_stages(reports, layout.top, ordered=layout.ordered)
     title = "Names" if layout.by == "name" else "Stages"
-    look = layout.look and not layout.breakdown  # which says so too
+    look = layout.look and len(reports) == 1 and not layout.breakdown  # which says so too
     return [stage_tables.listing(title, reports, shown, ordered=layout.ordered, look=look)], shown
 
 
