@@ -178,7 +178,7 @@ def sampled(*functions):
 HOST_CODE = """\
     host code         18.00 ms  99.9%
       running 12.0 ms; blocked 5.00 ms; unknown 1.00 ms
-      blocked on wait_a 2.00 ms; wait_b 1.00 ms; wait_c 900 us
+      blocked: wait_a 2.00 ms; wait_b 1.00 ms; wait_c 900 us
         other functions 1.10 ms
       100 samples: torch::autograd::Eng…tograd::NodeTask>&) 40.0%
         libfoo.so 30.0%; unknown module 20.0%; other functions 10.0%

@@ -52,7 +52,7 @@ def code_remarks(stage: Stage) -> list[list[str]]:
             remarks.append(["the capture does not tell what the thread did"])
         else:
             phrases = [f"{_function(part)} {units.duration(part.time)}" for part in split.per_instance().parts]
-            remarks.append([f"blocked on {phrases[0]}" if split.kind is Kind.BLOCKED else phrases[0], *phrases[1:]])
+            remarks.append([f"blocked: {phrases[0]}" if split.kind is Kind.BLOCKED else phrases[0], *phrases[1:]])
     return remarks
 
 
