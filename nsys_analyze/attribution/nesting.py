@@ -158,6 +158,9 @@ def innermost_pieces(start: Int64, end: Int64, thread: Int32) -> tuple[Int64, In
     Returns:
         The pieces, ordered by (thread, start); those of one thread do not overlap.
     """
+    if np.all((start[1:] >= end[:-1]) | (thread[1:] != thread[:-1])):  # as usual: none began before the last had ended
+        whole = np.flatnonzero(end > start)
+        return whole, start[whole], end[whole]
     parent = nearest_container(end, thread)
     owners, starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number in np.unique(thread).tolist():

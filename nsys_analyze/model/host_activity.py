@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int32, Int64
+from nsys_analyze.arrays import NONE, Bool, Int32, Int64, order_by
 from nsys_analyze.ingest.columns import Rows
 from nsys_analyze.ingest.host_events import NO_END, HostEvents
 from nsys_analyze.model.os_calls import waits
@@ -101,34 +101,29 @@ def _scheduling(rows: Rows, threads: Threads, first: int, last: int) -> Scheduli
 
 def _samples(rows: Rows, events: HostEvents, threads: Threads) -> CpuSamples:
     thread = recode(rows, "globalTid", threads.global_tid)
-    leaf, functions = _functions(events)
-    function = leaf.of(rows["id"], unknown=len(functions) - 1)
     order = np.lexsort((rows["start"], thread))
-    return CpuSamples(rows["start"][order], thread[order], function[order], functions)
+    function, functions = _functions(rows["id"][order], events)
+    return CpuSamples(rows["start"][order], thread[order], function, functions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaves:
-    """The function of every call chain, ordered by the chain's id."""
-
-    identity: Int64
-    function: Int32
-
-    def of(self, identity: Int64, unknown: int) -> Int32:
-        if not len(self.identity):
-            return np.full(len(identity), unknown, np.int32)
-        place = np.minimum(np.searchsorted(self.identity, identity), len(self.identity) - 1)
-        return np.where(self.identity[place] == identity, self.function[place], unknown).astype(np.int32)
+def _functions(identity: Int64, events: HostEvents) -> tuple[Int32, list[Function]]:
+    """The innermost frame of each sample, by (symbol, module); what nsys could not resolve is one function a module."""
+    nothing, strings = np.full(len(identity), NONE, np.int64), events.strings
+    symbol, module = _leaves(identity, events.leaves) if events.leaves is not None else (nothing, nothing)
+    symbols, symbol_code = np.unique(symbol, return_inverse=True)
+    modules, module_code = np.unique(module, return_inverse=True)
+    pairs, function = np.unique(symbol_code * len(modules) + module_code, return_inverse=True)
+    places = (divmod(pair, len(modules)) for pair in pairs.tolist())
+    names = [(strings.get(int(symbols[row])), strings.get(int(modules[column]))) for row, column in places]
+    return function.astype(np.int32), [Function(symbol, module) for symbol, module in names]
 
 
-def _functions(events: HostEvents) -> tuple[_Leaves, list[Function]]:
-    """The innermost frame of every chain, by (symbol, module); symbols that nsys could not resolve are one a module."""
-    rows, strings = events.leaves, events.strings
-    unknown = Function(None, None)
-    if rows is None:
-        return _Leaves(np.zeros(0, np.int64), np.zeros(0, np.int32)), [unknown]
-    symbol = np.where(rows["unresolved"] > 0, -1, rows["symbol"])
-    pairs, code = np.unique(np.stack([symbol, rows["module"]]), axis=1, return_inverse=True)
-    order = np.argsort(rows["id"], kind="stable")
-    functions = [Function(strings.get(name), strings.get(module)) for name, module in pairs.T.tolist()]
-    return _Leaves(rows["id"][order], code.reshape(-1)[order].astype(np.int32)), [*functions, unknown]
+def _leaves(identity: Int64, leaves: Rows) -> tuple[Int64, Int64]:
+    """Ids of the symbol and the module of each sample; -1 for what is not there, or not resolved."""
+    order = order_by(leaves["id"])
+    place = np.searchsorted(leaves["id"][order], identity)
+    row = np.append(order, NONE)[place]  # the last place is for ids beyond all
+    found = np.append(leaves["id"], NONE)[row] == identity
+    resolved = found & (np.append(leaves["unresolved"], 1)[row] <= 0)
+    symbol, module = (np.append(leaves[name], NONE)[row] for name in ("symbol", "module"))
+    return np.where(resolved, symbol, NONE), np.where(found, module, NONE)
