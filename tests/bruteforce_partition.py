@@ -88,7 +88,8 @@ class _Oracle:
                 same = [c for c in later if _function(c) == _function(first)]
                 usual = same or [c for c in later if c.process == first.process]
                 if usual:
-                    extra = first.end - first.start - statistics.median(c.end - c.start for c in usual)
+                    own = sum(not self.profiling(first.thread, at) for at in range(first.start, first.end))
+                    extra = own - statistics.median(c.end - c.start for c in usual)
                     yield Evidence(first.process, first.thread, first.start, first.start + int(extra))
 
     def partition(self, r: Range) -> Partition:
@@ -105,12 +106,15 @@ class _Oracle:
 
     def doing(self, thread: int, instant: int) -> str | None:
         """The first of ORDER that a thread is in."""
-        if any(t == thread and s <= instant < e for t, s, e in self.profiler):
+        if self.profiling(thread, instant):
             return "profiler"
         if any(e.thread == thread and e.start <= instant < e.end for e in self.evidence):
             return "compile"
         parts = {self.part(c) for c in self.export.calls if c.thread == thread and c.start <= instant < c.end}
         return next((part for part in ORDER if part in parts), None)
+
+    def profiling(self, thread: int, instant: int) -> bool:
+        return any(t == thread and s <= instant < e for t, s, e in self.profiler)
 
     def part(self, call: Call) -> str:
         if any(thread == call.thread and start <= call.start < end for thread, start, end in self.captures):

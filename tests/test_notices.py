@@ -88,13 +88,13 @@ def test_nothing_at_all(builder, said):
 
 def test_operations_without_a_launch_row(builder, thread, said):
     thread.process.orphan_kernel("gemm", 100, 200)
-    assert said(builder) == [("warning", "no-launch-row", None, 1)]
+    assert said(builder) == [("warning", "no-launch-row", None, 1), ("warning", "low-coverage", None, 1)]
 
 
 def test_operations_outside_of_ranges(builder, thread, said):
     for at in (1000, 2000, 3000):
         thread.call("cudaLaunchKernel_v7000", at, at + 5).kernel("gemm", at + 10, at + 20)
-    assert said(builder) == [("warning", "outside-ranges", None, 3)]
+    assert said(builder) == [("warning", "outside-ranges", None, 3), ("warning", "low-coverage", None, 3)]
 
 
 @pytest.mark.parametrize(("rule", "code"), [("process", "ambiguous-thread"), ("thread", "outside-ranges")])
@@ -104,7 +104,7 @@ def test_ambiguous_threads(builder, thread, said, rule, code):
     call = thread.call("cudaGraphLaunch_v10000", 2500, 2505)
     for node in (1, 2):
         call.kernel("gemm", 2600 + node, 2601 + node, graph_node=1 << 32 | node)
-    assert said(builder, attribution=rule) == [("warning", code, None, 2)]
+    assert said(builder, attribution=rule) == [("warning", code, None, 2), ("warning", "low-coverage", None, 2)]
 
 
 def test_launches_without_an_operation(builder, thread, said):
@@ -194,8 +194,9 @@ def test_the_profilers_initialisation_outside_of_ranges(builder, thread, said):
 
 def test_warnings_come_before_notes(builder, thread, said):
     thread.profiler_overhead(INIT, 100, 900)
-    thread.process.orphan_kernel("gemm", 100, 200)
-    assert [level for level, *_ in said(builder)] == ["warning", "note"]
+    thread.process.orphan_kernel("gemm", 100, 101)
+    thread.process.orphan_kernel("gemm", 100, 101)
+    assert [level for level, *_ in said(builder)] == ["warning", "warning", "note"]
 
 
 def test_what_nsys_warned_of(builder, thread, said):

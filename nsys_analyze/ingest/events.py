@@ -58,6 +58,16 @@ RANGES, CALLS, KERNELS, MEMCPYS, MEMSETS, GRAPHS, OVERHEAD, DRIVER_OVERHEAD = (
 )
 
 
+_NEEDED = {  # without which rows of a table cannot be used; of columns in one string, one is enough
+    RANGES: ("start", "end", "eventType", "globalTid", "text textId"),
+    CALLS: ("start", "end", "globalTid", "correlationId", "nameId"),
+    KERNELS: ("start", "end", "correlationId"),
+    MEMCPYS: ("start", "end", "correlationId"),
+    MEMSETS: ("start", "end", "correlationId"),
+    GRAPHS: ("start", "end", "correlationId"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Events:
     """Rows as the report has them, and the strings that they name.
@@ -133,6 +143,17 @@ def read_events(export: Export) -> Events:
         absurd=absurd,
         host=read_host_events(export, nvtx.values["globalTid"].tolist()),
     )
+
+
+def lacking_columns(export: Export) -> list[tuple[str, str]]:
+    """Columns that the numbers need and a table of the export does not have: (real name of the table, column)."""
+    return [
+        (real, columns.replace(" ", " or "))
+        for table, needed in _NEEDED.items()
+        if (real := export.table(table)) is not None
+        for columns in needed
+        if not any(export.has(table, column) for column in columns.split())
+    ]
 
 
 def _plausible(tables: list[Rows]) -> tuple[list[Rows], int]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from nsys_analyze.arrays import AnyInt, Int64
 from nsys_analyze.instances.table import StartupGaps
+from nsys_analyze.model.profiler import profiler_time
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import BusyTime
 
@@ -38,7 +39,7 @@ def startup_gaps(
         "queue": gpu_start - call_end,
         "exposed": total - hidden,
         "hidden": hidden,
-        "profiler": _profiler_time(trace, ranges.thread[rows], start, gpu_start),
+        "profiler": profiler_time(trace.profiler, ranges.thread[rows], start, gpu_start),
     }
     return StartupGaps(**{name: _spread(len(ranges), rows, values) for name, values in parts.items()})
 
@@ -55,14 +56,4 @@ def _device_busy(busy: dict[int, BusyTime], device: AnyInt, start: Int64, end: I
     for number in np.unique(device).tolist():
         asked = device == number
         out[asked] = busy[number].within(start[asked], end[asked])
-    return out
-
-
-def _profiler_time(trace: Trace, thread: AnyInt, start: Int64, end: Int64) -> Int64:
-    """The profiler's own time on each thread in each window."""
-    out = np.zeros(len(start), np.int64)
-    overhead = trace.profiler
-    for number in np.intersect1d(thread, overhead.thread).tolist():
-        there, asked = overhead.thread == number, thread == number
-        out[asked] = BusyTime.of(overhead.start[there], overhead.end[there]).within(start[asked], end[asked])
     return out

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
-_ROUNDS_UP = 999.5  # from here on three digits would read 1000
+from nsys_analyze.durations import UNITS, natural_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def between(least: float, most: float) -> str:
 
 def split(total: float, parts: Sequence[float]) -> list[str]:
     """Returns a duration and its parts for a running text: in one unit that only the total names, to four digits."""
-    factor, unit = _natural(total)
+    factor, unit = natural_unit(total)
     decimals = max(0, 3 - _magnitude(total / factor)) if total and factor > 1 else 0
     return [f"{total / factor:.{decimals}f} {unit}", *(f"{part / factor:.{decimals}f}" for part in parts)]
 
@@ -111,17 +110,10 @@ def _number(value: float, decimals: int, unit: str) -> Number:
     return Number(whole, point + fraction, unit)
 
 
-def _natural(value: float) -> tuple[float, str]:
-    for factor, unit in _UNITS:
-        if abs(value) >= _ROUNDS_UP * factor / 1e3:
-            return factor, unit
-    return _UNITS[-1]
-
-
 def _alone(value: float) -> Number:
     if not value:
         return Number("0", "", "us")
-    factor, unit = _natural(value)
+    factor, unit = natural_unit(value)
     return _number(value / factor, 0 if factor == 1.0 else _decimals([value / factor]), unit)
 
 
@@ -141,8 +133,8 @@ def _common_scale(values: Sequence[float | None]) -> tuple[float, str, int] | No
     if not sizes:
         return 1e3, "us", 0
     largest, smallest = max(sizes), min(sizes)
-    natural = _natural(largest)[0]
-    for factor, unit in _UNITS:
+    natural = natural_unit(largest)[0]
+    for factor, unit in UNITS:
         if factor > natural or largest / factor >= 9999.5:
             continue
         decimals = 0 if factor == 1.0 else _decimals([smallest / factor, largest / factor])
