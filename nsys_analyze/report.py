@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +21,7 @@ from nsys_analyze.instances import Instances, Paths, build_instances
 from nsys_analyze.instances.host_code import HostCode, host_code
 from nsys_analyze.metrics.analysis import analyse
 from nsys_analyze.metrics.results import Analysis, Settings
+from nsys_analyze.metrics.unprofiled import check_patterns, with_unprofiled
 from nsys_analyze.model.build import build_trace
 from nsys_analyze.model.compile_rules import CompileRule, with_user_rules
 from nsys_analyze.model.evidence import Evidence, find_evidence
@@ -70,7 +71,7 @@ def open_report(
         patterns=compile_patterns(_listed(fold_patterns)),
     )
     rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
-    with located(path) as sqlite, open_export(sqlite) as export:
+    with located(path) as sqlite, open_export(sqlite, path) as export:
         events, metadata = read_events(export), read_metadata(export, _listed(environment))
     trace = without_too_deep(build_trace(events, options))
     settings = Settings(
@@ -155,15 +156,30 @@ class Report:
         """The paths that instances name."""
         return self._instances_and_paths[1]
 
-    def analysis(self, by: By = "path", *, instances: bool = False, digest: bool = False) -> Analysis:
+    def analysis(
+        self,
+        by: By = "path",
+        *,
+        instances: bool = False,
+        digest: bool = False,
+        unprofiled: Mapping[str, int] | None = None,
+    ) -> Analysis:
         """Everything that is said about the report: the JSON contract as values.
 
         Args:
             by: "path" for a row a stage, "name" for a row a name whatever its path.
             instances: Whether to list every instance too.
             digest: Whether to take the file's SHA-256.
+            unprofiled: What an instance takes without a profiler, ns, by a pattern of stages such as "steady/step".
+
+        Raises:
+            UsageError: A pattern matches no stage.
         """
-        return analyse(self, by, instances, _sha256(self.path) if digest else None)
+        analysis = analyse(self, by, instances, _sha256(self.path) if digest else None)
+        if not unprofiled:
+            return analysis
+        check_patterns(unprofiled, analysis.stages)
+        return replace(analysis, stages=with_unprofiled(analysis.stages, unprofiled))
 
     def stages(self, by: By = "path") -> pd.DataFrame:
         """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns."""

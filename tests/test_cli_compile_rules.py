@@ -89,3 +89,9 @@ def test_a_bad_file_is_one_line(report, rules, capsys, text, expected):
 def test_a_missing_file_is_one_line(report, capsys):
     assert cli.main([report, "--compile-rules", "absent.toml"]) == 2
     assert capsys.readouterr().err.startswith("Error: --compile-rules absent.toml: cannot be read")
+
+
+def test_the_file_of_rules_is_not_written_over(report, rules, capsys):
+    path = rules(RULES)
+    assert cli.main([report, "--compile-rules", path, "--format", "json", "-o", path]) == 2
+    assert capsys.readouterr().err == f"Error: {path}: is the file of compile rules; --output would overwrite it\n"

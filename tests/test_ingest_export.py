@@ -59,8 +59,8 @@ def refusal(path: Path) -> str:
     assert (path.read_bytes(), sorted(path.parent.iterdir())) == (before, beside)
     said = str(refused.value)
     assert "\n" not in said
-    assert said.startswith(f"{path.name}: ")
-    return said.removeprefix(f"{path.name}: ")
+    assert said.startswith(f"{path}: ")
+    return said.removeprefix(f"{path}: ")
 
 
 STRINGS = "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)"
@@ -101,7 +101,7 @@ def test_nothing_but_ranges_or_metadata_is_a_report(tmp_path: Path) -> None:
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ReportError) as refused:
         open_export(tmp_path / "gone.sqlite")
-    assert str(refused.value) == "gone.sqlite: cannot be read (No such file or directory); check the path"
+    assert str(refused.value) == f"{tmp_path}/gone.sqlite: cannot be read (No such file or directory); check the path"
 
 
 @pytest.mark.parametrize("kept", [40, 99, 100, 4096, 6000, 0.5, 0.999])

@@ -188,8 +188,10 @@ def test_failed_export_holds_strings_only(
         connection.execute("CREATE TABLE ProcessStreams (globalPid INTEGER NOT NULL)")
     monkeypatch.setenv("NSYS", str(install(tmp_path / "nsys", SUCCEEDS.format(export=str(stub)))))
     with located(report) as path, pytest.raises(ReportError) as refused:
-        open_export(path)
-    assert str(refused.value) == "my report.sqlite: a failed export, it holds strings only; export the .nsys-rep again"
+        open_export(path, "my report.nsys-rep")
+    assert (
+        str(refused.value) == "my report.nsys-rep: a failed export, it holds strings only; export the .nsys-rep again"
+    )
 
 
 def test_folder_of_the_report_may_be_read_only(report: Path, exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,7 +152,7 @@ def test_type_that_changes_in_the_table(tmp_path: Path, at: int, column: str, va
     rows: list[list[Any]] = [[n, n, n, "x"] for n in range(4 * CHUNK_ROWS)]
     rows[at]["abc".index(column)] = value
     path = write(tmp_path / "t.sqlite", rows)
-    assert refusals(path) == f"t.sqlite: {said}; export the report again"
+    assert refusals(path) == f"{path}: {said}; export the report again"
 
 
 def test_integers_kept_as_text_or_real_by_another_tool_are_integers_again_by_affinity(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_unsigned_columns(tmp_path: Path) -> None:
         rows = read(path, reader, [Column("a", np.uint32, missing=0)])
         assert (rows["a"].dtype, rows["a"].tolist()) == (np.uint32, [2**32 - 1, 0])
     assert refusals(path, [Column("a", np.int32)]) == (
-        "t.sqlite: T.a holds 4294967295, which is out of range; export the report again"
+        f"{path}: T.a holds 4294967295, which is out of range; export the report again"
     )
 
 

@@ -10,6 +10,7 @@ import click
 
 from nsys_analyze.cli import output
 from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
+from nsys_analyze.cli.unprofiled import applied, parsed, unprofiled_option
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Examples:
   nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
   nsys-analyze rank0.sqlite rank1.sqlite --merge-ranks
+  nsys-analyze report.sqlite --unprofiled steady/step=0.71ms
 
 A stage PATTERN names the end of a path, element by element: step and steady/step both match the stage "steady / step",
 and what lies below a matched stage comes with it (--depth 1: without). * stands for any characters and ? for one;
@@ -60,6 +62,7 @@ class Request:
     top: int | None
     sort: str | None
     reading: Reading
+    unprofiled: tuple[str, ...]
     breakdown: bool
     merge_ranks: bool
     debug: bool
@@ -89,6 +92,7 @@ class Results:
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {_ROWS}]")
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
 @reading_options
+@unprofiled_option
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
 @click.option(
     "--merge-ranks", is_flag=True, help="Hold the ranks of a job against each other: processes that run one program."
@@ -110,9 +114,10 @@ def run(request: Request) -> None:
     """
     kind = chosen_format(request.format, request.output, SUFFIXES)
     _check(request, kind)
+    times = parsed(request.unprofiled)
     from nsys_analyze.cli.selection import Selection, select
 
-    analyses = [_analyse(path, request, kind) for path in request.reports]
+    analyses = applied([_analyse(path, request, kind) for path in request.reports], times)
     selection = Selection(
         patterns=request.stage,
         depth=request.depth,
@@ -147,6 +152,8 @@ def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedPro
 def _check(request: Request, kind: str) -> None:
     if request.output is not None:
         output.check_target(request.output, request.reports)
+        if request.reading.compile_rules is not None:
+            output.check_target(request.output, [request.reading.compile_rules], "the file of compile rules")
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
     if request.breakdown:

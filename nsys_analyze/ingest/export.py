@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from contextlib import contextmanager
@@ -35,9 +36,9 @@ class Export:
         nsys_version: Version of the nsys that exported it such as "2025.3.2.0", or None.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, named: str) -> None:
         """Opens the file; see `open_export`."""
-        self.path = path
+        self.path, self._named = path, named
         with self._damage_reported():
             self._connection = connect(path)
             try:
@@ -126,9 +127,9 @@ class Export:
     def _refuse_foreign(self) -> None:
         if not self.has("StringIds", "id", "value"):
             names = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master ORDER BY rowid")]
-            raise ReportError(f"{self.path.name}: not an Nsight Systems export (no StringIds table); {foreign(names)}")
+            raise ReportError(f"{self._named}: not an Nsight Systems export (no StringIds table); {foreign(names)}")
         if set(self.tables) <= {"StringIds", "ProcessStreams"}:
-            raise ReportError(f"{self.path.name}: a failed export, it holds strings only; export the .nsys-rep again")
+            raise ReportError(f"{self._named}: a failed export, it holds strings only; export the .nsys-rep again")
 
     def _about_itself(self) -> dict[str, str]:
         for name in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
@@ -141,27 +142,29 @@ class Export:
         try:
             yield
         except WrongTypeError as error:
-            raise ReportError(f"{self.path.name}: {error}; export the report again") from error
+            raise ReportError(f"{self._named}: {error}; export the report again") from error
         except sqlite3.Error as error:
-            raise ReportError(f"{self.path.name}: damaged ({error}); export the report again") from error
+            raise ReportError(f"{self._named}: damaged ({error}); export the report again") from error
 
 
-def open_export(path: Path) -> Export:
+def open_export(path: Path, named: str | os.PathLike[str] | None = None) -> Export:
     """Opens a SQLite export, read-only and as it is: nothing is written to it or beside it.
 
     Args:
         path: The file, as `located` gives it.
+        named: What the user calls it, for messages; the path itself unless given.
 
     Raises:
         ReportError: Not an Nsight Systems export, a failed one, or a damaged one.
     """
+    name = os.fspath(path if named is None else named)
     try:
         missing = cut_short(path)
     except OSError as error:
-        raise ReportError(f"{path.name}: cannot be read ({error.strerror}); check the path") from error
+        raise ReportError(f"{name}: cannot be read ({error.strerror}); check the path") from error
     if missing:
-        raise ReportError(f"{path.name}: {missing}; export the report again")
-    return Export(path)
+        raise ReportError(f"{name}: {missing}; export the report again")
+    return Export(path, name)
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:

@@ -30,6 +30,11 @@ def match_level(pattern: str, path: Sequence[str], domains: Sequence[str]) -> in
     return None
 
 
+def matches(pattern: str, path: Sequence[str], domains: Sequence[str]) -> bool:
+    """Returns whether the pattern matches this stage itself, rather than one around it or none."""
+    return _ends_at(pattern.strip(), path, domains, len(path))
+
+
 def near_names(pattern: str, paths: Sequence[Sequence[str]]) -> list[str]:
     """Returns up to five stages that whoever typed ``pattern`` may have meant, else the first few there are."""
     whole = dict.fromkeys(" / ".join(path) for path in paths)

@@ -22,9 +22,27 @@ def gap_remarks(stage: Stage) -> list[list[str]]:
     return [[parts, *([f"hidden behind earlier work: {units.duration(means.hidden)}"] if means.hidden else [])]]
 
 
+def loop_remarks(stage: Stage) -> list[list[str]]:
+    """Returns how the mean startup gap of a loop splits up, and what a step costs without the profiler."""
+    return [*gap_remarks(stage), *unprofiled_remark(stage)]
+
+
+def unprofiled_remark(stage: Stage) -> list[list[str]]:
+    """Returns what is left of CPU overhead without the profiler, where an instance's time without it was stated."""
+    time, overhead, share = stage.unprofiled_ns, stage.unprofiled_cpu_overhead_ns, stage.profiler_share_ns
+    if time is None or share is None:
+        return []
+    texts = [str(number) for number in units.durations([time, overhead, abs(share)], [stage.typical_ns])]
+    stated = f"{texts[0]} unprofiled"
+    if overhead is not None:
+        (per_kernel,) = units.microseconds([stage.unprofiled_overhead_per_kernel_ns])
+        stated += f": CPU overhead {texts[1]}" + (f", {per_kernel} us/kernel" if per_kernel else "")
+    return [[stated, f"the profiler {'adds' if share >= 0 else 'seems to save'} {texts[2]} each time"]]
+
+
 def start_remarks(stage: Stage) -> list[list[str]]:
     """Returns what filled a stage's wall time, what of it compilers did, and how much was the profiler's own."""
-    return [*_host_remark(stage), *_compile_remark(stage), *_profiler_remark(stage)]
+    return [*_host_remark(stage), *_compile_remark(stage), *_profiler_remark(stage), *unprofiled_remark(stage)]
 
 
 def look_remarks(stage: Stage) -> list[list[str]]:

@@ -9,7 +9,7 @@ from nsys_analyze.metrics.results import Stage
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
 from nsys_analyze.views.naming import flat_names, tree_names
-from nsys_analyze.views.stage_remarks import gap_remarks, look_remarks, start_remarks
+from nsys_analyze.views.stage_remarks import loop_remarks, look_remarks, start_remarks
 from nsys_analyze.views.tables import Entry, Report, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
@@ -51,7 +51,7 @@ def loops_and_start(
     shown = sum(map(len, [*loops, *starts]))
     footer = left_out(_count(reports), shown, "stage", f"{_all_of(reports, top)} lists all")
     return [
-        _table("Loops", reports, loops, measures, ordered, gap_remarks, [] if any(starts) else footer),
+        _table("Loops", reports, loops, measures, ordered, loop_remarks, [] if any(starts) else footer),
         _table("Start", reports, starts, _START, ordered, start_remarks, footer),
         _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
@@ -63,12 +63,12 @@ def listing(
     """Returns one table of the stages, as a tree unless they come sorted; ``look`` says which instances to look at."""
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
     footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
-    remark = _gap_and_look_remarks if look else gap_remarks
+    remark = _loop_and_look_remarks if look else loop_remarks
     return _table(title, reports, shown, _LISTING, ordered, remark, footer)
 
 
-def _gap_and_look_remarks(stage: Stage) -> list[list[str]]:
-    return [*gap_remarks(stage), *look_remarks(stage)]
+def _loop_and_look_remarks(stage: Stage) -> list[list[str]]:
+    return [*loop_remarks(stage), *look_remarks(stage)]
 
 
 def _table(
@@ -88,6 +88,7 @@ def _entries(report: Report, stages: Sequence[Stage], ordered: bool, remark: _Re
     names = flat_names(stages) if ordered else tree_names(stages)
     remarkable = [stage for stage in stages if remark(stage)]
     explained = {stage.key for stage in largest(remarkable, _EXPLAINED, lambda stage: stage.elapsed_ns.total)}
+    explained |= {stage.key for stage in remarkable if stage.unprofiled_ns is not None}
     return [
         Entry(stage, Row(name, report.process(stage.process), remark(stage) if stage.key in explained else []))
         for stage, name in zip(stages, names, strict=True)

@@ -29,6 +29,7 @@ class Stage:
 
     Where CUDA graphs were traced whole (``graphs``), nobody knows their kernels: kernel counts and times are None.
     Where the report cannot tell what a range put on the GPU, all counts and times of operations are None.
+    ``unprofiled_ns`` is what an instance takes without a profiler, where whoever asks knows it.
     """
 
     key: str
@@ -59,6 +60,9 @@ class Stage:
     startup_gap_ns: StartupGap | None
     cpu_overhead_ns: float | None
     overhead_per_kernel_ns: float | None
+    unprofiled_ns: int | None = None
+    unprofiled_cpu_overhead_ns: float | None = None
+    unprofiled_overhead_per_kernel_ns: float | None = None
     launch_call_ns: LaunchCalls | None
     queue_delay_ns: QueueDelay | None
     compile_ns: CompileTime | None = None
@@ -98,6 +102,16 @@ class Stage:
     def active_mean_ns(self) -> float | None:
         """Time an instance keeps at least one GPU busy, on average: the part of its pace that is not CPU overhead."""
         return self.active_ns / self.instances if self.active_ns is not None and self.instances_with_gpu else None
+
+    @property
+    def typical_ns(self) -> float:
+        """What an instance takes here, under the profiler: the pace, else the mean elapsed time."""
+        return self.elapsed_ns.mean if self.pace_ns is None else self.pace_ns
+
+    @property
+    def profiler_share_ns(self) -> float | None:
+        """How much longer an instance takes here than without the profiler; negative where it is no longer."""
+        return None if self.unprofiled_ns is None else self.typical_ns - self.unprofiled_ns
 
     @property
     def gap_means_ns(self) -> GapMeans | None:
