@@ -14,6 +14,7 @@ from click_default_group import DefaultGroup
 from nsys_analyze._version import __version__
 from nsys_analyze.cli import INTERRUPTED
 from nsys_analyze.cli.compare import compare
+from nsys_analyze.cli.doctor import doctor
 from nsys_analyze.cli.report import report
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
@@ -29,6 +30,7 @@ Examples:
   nsys-analyze a.sqlite b.sqlite -o both.csv      several reports, as a spreadsheet
   nsys-analyze report.sqlite --format md          ready to paste into an issue
   nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
+  nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze report --help                      all options of the default verb
 """
 
@@ -48,6 +50,7 @@ def app(context: click.Context) -> None:
 
 app.add_command(report)
 app.add_command(compare)
+app.add_command(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

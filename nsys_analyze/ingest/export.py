@@ -124,6 +124,15 @@ class Export:
         with self._damage_reported():
             return self._connection.execute(f"SELECT {selected} FROM {quoted(real)} ORDER BY rowid").fetchall()
 
+    def filled(self) -> list[str]:
+        """The tables that have at least one row."""
+        with self._damage_reported():
+            return [
+                table
+                for table in self.tables
+                if self._connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() is not None
+            ]
+
     def _refuse_foreign(self) -> None:
         if not self.has("StringIds", "id", "value"):
             names = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master ORDER BY rowid")]

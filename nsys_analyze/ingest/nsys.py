@@ -40,6 +40,12 @@ def export_report(report: Path, folder: Path) -> Path:
     return export
 
 
+def installed_nsys() -> tuple[str, str | None] | None:
+    """The nsys that would be used here (NSYS, else on PATH) and its version; None where there is none."""
+    found = shutil.which(os.environ.get("NSYS") or "nsys")
+    return None if found is None else (found, _version_of(found))
+
+
 def _find_nsys(report: Path) -> str:
     named = os.environ.get("NSYS")
     found = shutil.which(named or "nsys")

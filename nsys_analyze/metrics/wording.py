@@ -11,13 +11,13 @@ _CHOICE = re.compile(r"\[([^|\[\]]*)\|([^|\[\]]*)\]")
 
 
 def worded(template: str, count: int, **values: object) -> str:
-    """Fills a template in which ``[is|are]`` depends on the count and ``{name}`` is a value.
+    """Fills a template in which ``[is|are]`` depends on the count, ``{count}`` is it and ``{name}`` another value.
 
-    >>> worded("range[|s] of `{stage}` [was|were] open", 1, stage="step")
-    'range of `step` was open'
+    >>> worded("{count} range[|s] of `{stage}` [was|were] open", 1, stage="step")
+    '1 range of `step` was open'
     """
     chosen = _CHOICE.sub(lambda choice: choice[1] if count == 1 else choice[2], template)
-    return chosen.format(**values)
+    return chosen.format(count=f"{count:,}", **values)
 
 
 def called(stage: Stage, stages: Sequence[Stage]) -> str:

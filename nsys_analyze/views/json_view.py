@@ -25,9 +25,9 @@ def render(
     by line. Everything outside ASCII is escaped, so that no name can upset a terminal.
     """
     documents: list[Json] = [document(analysis, instances=instances) for analysis in analyses]
-    whole = documents[0] if len(documents) == 1 else {**_frame(), "reports": documents}
+    whole = documents[0] if len(documents) == 1 else {**frame(), "reports": documents}
     assert isinstance(whole, dict)
-    return _dump(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
+    return dump(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
 
 
 def dump(result: object) -> str:
@@ -43,10 +43,11 @@ def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
     assert isinstance(plain, dict)
     if not instances:
         del plain["instances"]
-    return {**_frame(), **plain}
+    return {**frame(), **plain}
 
 
-def _frame() -> dict[str, Json]:
+def frame() -> dict[str, Json]:
+    """Returns what every document begins with: the version of the schema, and what made it."""
     return {"schema_version": SCHEMA_VERSION, "tool": {"name": "nsys-analyze", "version": __version__}}
 
 
@@ -70,7 +71,8 @@ def _number(value: object) -> int | float | None:
     return number if math.isfinite(number) else None
 
 
-def _dump(plain: dict[str, Json]) -> str:
+def dump(plain: dict[str, Json]) -> str:
+    """Returns a document as text, an entry of a list of objects on a line of its own."""
     entries = [f"{json.dumps(key)}: {_dump_entry(value)}" for key, value in plain.items()]
     return "{" + ",\n ".join(entries) + "}\n"
 
