@@ -16,11 +16,13 @@ import pytest
 from nsys_analyze import cli
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.report import report
+from nsys_analyze.metrics.notices import attributed, mended
 from nsys_analyze.metrics.results import GpuWindow, HostTime
 from nsys_analyze.model.compile_rules import Phase, matching_rule, with_user_rules
 from nsys_analyze.model.evidence import Source
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = Path(cli.__file__).parent.parent
 README, NUMBERS, COMPARE = ROOT / "README.md", ROOT / "docs" / "numbers.md", ROOT / "docs" / "compare.md"
 OUTPUTS = {README: 2, NUMBERS: 1, COMPARE: 1}  # how many a document shows
 BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTALL)
@@ -75,6 +77,16 @@ def test_documents_name_only_options_that_exist():
     for document in (*OUTPUTS, ROOT / "CHANGELOG.md"):
         text = re.sub(r"nsys (profile|export).*", "", document.read_text(encoding="utf-8"))
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
+
+
+def test_every_code_of_a_warning_is_explained():
+    text = (ROOT / "docs" / "warnings.md").read_text(encoding="utf-8")
+    modules = sorted((PACKAGE / "metrics" / "notices").glob("*.py"))
+    codes = {code for path in modules for code in re.findall(r'code="([a-z-]+)"', path.read_text(encoding="utf-8"))}
+    codes |= {kind.name.lower().replace("_", "-") for kind in attributed._UNATTRIBUTED}
+    codes |= {*mended._FOUND, "nsys-error", "nsys-warning"}
+    assert len(codes) > 25
+    assert {code for code in codes if f"`{code}`" not in text} == set()
 
 
 if __name__ == "__main__":
