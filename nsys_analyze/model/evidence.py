@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
-from nsys_analyze.model.benchmarking import benchmarking
+from nsys_analyze.model.benchmarking import benchmarking, warm_ups
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.compile_rules import CompileRule, Phase, matching_rule
 from nsys_analyze.model.profiler import profiler_time
@@ -178,12 +178,12 @@ def _of_cuda(source: Source, thread: AnyInt, start: Int64, end: Int64, phase: Ph
 
 
 def timed_launches(evidence: Evidence, launches: Launches) -> Bool:
-    """Which launches were made while their thread did nothing but time kernels."""
-    timed: Bool = np.zeros(len(launches), bool)
+    """Which launches were made while their thread did nothing but time kernels, or to warm up for that."""
     chosen = evidence.source == Source.BENCHMARKS
+    timed = warm_ups(evidence.thread[chosen], evidence.start[chosen], evidence.end[chosen], launches)
     for thread in np.unique(evidence.thread[chosen]).tolist():
         mine = chosen & (evidence.thread == thread)
         rows = np.flatnonzero(launches.thread == thread)
         start = launches.start[rows]
-        timed[rows] = BusyTime.of(evidence.start[mine], evidence.end[mine]).within(start, start + 1) > 0
+        timed[rows] |= BusyTime.of(evidence.start[mine], evidence.end[mine]).within(start, start + 1) > 0
     return timed
