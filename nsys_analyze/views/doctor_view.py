@@ -26,8 +26,9 @@ def render_markdown(diagnoses: Sequence[Diagnosis]) -> str:
 
 def render_json(diagnoses: Sequence[Diagnosis]) -> str:
     """Returns one document for one file, else one that lists them."""
-    documents = [_document(diagnosis) for diagnosis in diagnoses]
-    return dump(frame() | (documents[0] if len(documents) == 1 else {"reports": list(documents)}))
+    if len(diagnoses) == 1:
+        return dump({**frame(), **_document(diagnoses[0])})
+    return dump({**frame(), "reports": [_document(diagnosis) for diagnosis in diagnoses]})
 
 
 def _block(diagnosis: Diagnosis, columns: int) -> list[str]:
