@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsys_analyze.doctor.answers import Answer, Diagnosis, Finding, State
-from nsys_analyze.views.json_view import Json, dump, frame
+from nsys_analyze.views.json_view import Json, frame, written
 from nsys_analyze.views.markdown_view import code, plain
 from nsys_analyze.views.text import pad, shorten, visible, width, wrap
 
@@ -27,8 +27,8 @@ def render_markdown(diagnoses: Sequence[Diagnosis]) -> str:
 def render_json(diagnoses: Sequence[Diagnosis]) -> str:
     """Returns one document for one file, else one that lists them."""
     if len(diagnoses) == 1:
-        return dump({**frame(), **_document(diagnoses[0])})
-    return dump({**frame(), "reports": [_document(diagnosis) for diagnosis in diagnoses]})
+        return written({**frame(), **_document(diagnoses[0])})
+    return written({**frame(), "reports": [_document(diagnosis) for diagnosis in diagnoses]})
 
 
 def _block(diagnosis: Diagnosis, columns: int) -> list[str]:

@@ -27,14 +27,14 @@ def render(
     documents: list[Json] = [document(analysis, instances=instances) for analysis in analyses]
     whole = documents[0] if len(documents) == 1 else {**frame(), "reports": documents}
     assert isinstance(whole, dict)
-    return dump(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
+    return written(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
 
 
 def dump(result: object) -> str:
     """Returns a dataclass as a document of its own, under the schema's version and this tool's."""
     plain = _plain(result)
     assert isinstance(plain, dict)
-    return _dump({**_frame(), **plain})
+    return written({**frame(), **plain})
 
 
 def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
@@ -71,7 +71,7 @@ def _number(value: object) -> int | float | None:
     return number if math.isfinite(number) else None
 
 
-def dump(plain: dict[str, Json]) -> str:
+def written(plain: dict[str, Json]) -> str:
     """Returns a document as text, an entry of a list of objects on a line of its own."""
     entries = [f"{json.dumps(key)}: {_dump_entry(value)}" for key, value in plain.items()]
     return "{" + ",\n ".join(entries) + "}\n"
