@@ -15,7 +15,6 @@ from nsys_analyze.ingest.locate import located
 from nsys_analyze.report import open_report
 
 _CHECK_SECONDS = 5.0
-_EXPORT_AGAIN = "export the .nsys-rep again: nsys export --type sqlite"
 
 
 def examine(path: str | os.PathLike[str]) -> Diagnosis:
@@ -65,5 +64,5 @@ def _unreadable(path: str | os.PathLike[str], error: ReportError) -> Diagnosis:
     if found is None:
         raise error
     why = str(error).removeprefix(f"{os.fspath(path)}: ")
-    answer = Answer(question="file", title="the file is whole", needed=True, finding=no(why, remedy=_EXPORT_AGAIN))
+    answer = Answer(question="file", title="the file is whole", needed=True, finding=no(why))
     return Diagnosis(subject=os.fspath(path), facts=found, answers=[answer], readable=False)
