@@ -9,7 +9,7 @@ from nsys_analyze.metrics.results import Stage
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.document import Row, Table
 from nsys_analyze.views.naming import flat_names, tree_names
-from nsys_analyze.views.stage_remarks import loop_remarks, look_remarks, start_remarks
+from nsys_analyze.views.stage_remarks import look_remarks, loop_remarks, start_remarks
 from nsys_analyze.views.tables import Entry, Report, left_out, table
 
 _LOOP = ("n", "pace", "elapsed", "overhead", "active", "kernels", "us-per-kernel", "gap", "exposed")
