@@ -10,12 +10,12 @@ import pandas as pd
 from nsys_analyze.attribution import How
 from nsys_analyze.metrics.coverage import how_attributed
 from nsys_analyze.metrics.flat import header, rows
-from nsys_analyze.metrics.results import Stage
+from nsys_analyze.metrics.results import KernelRow, Stage
 from nsys_analyze.model.tables import OpKind
 
 if TYPE_CHECKING:
     from nsys_analyze.arrays import AnyInt
-    from nsys_analyze.metrics.results import Analysis
+    from nsys_analyze.metrics.results import Analysis, KernelAnalysis
     from nsys_analyze.report import Report
 
 
@@ -27,6 +27,27 @@ def stages(analysis: Analysis) -> pd.DataFrame:
     """
     table = [[tuple(v) if isinstance(v, list) else v for v in values] for values in rows(Stage, analysis.stages)]
     return pd.DataFrame(table, columns=header(Stage))
+
+
+def kernels(analysis: KernelAnalysis) -> pd.DataFrame:
+    """One row a stage and kernel, or label, or operation; largest total first within each stage.
+
+    Columns:
+        stage, path, process, instances: The stage's key, its path (a tuple), its process's id and its instances.
+        title, name: What the row is called, short and in full; by label or operation, ``name`` is missing for what
+            lies in no range inside the stage.
+        domain: The label's NVTX domain; missing unless by label.
+        kind: compute, communication, copy, memset, graph or mixed.
+        count, per_instance: Operations, in all and for each instance.
+        total_ns, share: Their time added up, and its share of the GPU time of all operations of the stage.
+        median_ns, p95_ns: Of one operation.
+        launch_call_ns, queue_delay_ns: Medians of the calls that launched them (but for first launches and copies that
+            wait) and from the call's end to its first operation; NaN where there is none.
+    """
+    columns = header(KernelRow)
+    of_stage = [(stage, (stage.key, tuple(stage.path), stage.process, stage.instances)) for stage in analysis.stages]
+    table = [[*own, *values] for stage, own in of_stage for values in rows(KernelRow, stage.rows)]
+    return pd.DataFrame(table, columns=["stage", "path", "process", "instances", *columns])
 
 
 def ranges(report: Report) -> pd.DataFrame:

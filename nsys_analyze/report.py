@@ -20,7 +20,9 @@ from nsys_analyze.ingest.metadata import Metadata, read_metadata
 from nsys_analyze.instances import Instances, Paths, build_instances
 from nsys_analyze.instances.host_code import HostCode, host_code
 from nsys_analyze.metrics.analysis import analyse
-from nsys_analyze.metrics.results import Analysis, Settings
+from nsys_analyze.metrics.kernels import analyse_kernels
+from nsys_analyze.metrics.patterns import match_level, near_names
+from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Settings
 from nsys_analyze.metrics.unprofiled import check_patterns, with_unprofiled
 from nsys_analyze.model.build import build_trace
 from nsys_analyze.model.compile_rules import CompileRule, with_user_rules
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 Rule = Literal["process", "thread"]
 By = Literal["path", "name"]
+KernelsBy = Literal["name", "label", "operation"]
 
 
 def open_report(
@@ -180,6 +183,43 @@ class Report:
             return analysis
         check_patterns(unprofiled, analysis.stages)
         return replace(analysis, stages=with_unprofiled(analysis.stages, unprofiled))
+
+    def kernel_analysis(self, analysis: Analysis | None = None, by: KernelsBy = "name") -> KernelAnalysis:
+        """What stages put on the GPU, as values.
+
+        Args:
+            analysis: An analysis of this report by path, whose stages are taken; `dataclasses.replace` leaves some out.
+                None takes all stages.
+            by: "name" for a row a kernel (a kind of copy, ...), "label" for a row a range inside the stage, "operation"
+                for a row an operation that such ranges call.
+
+        Raises:
+            UsageError: An unknown ``by``.
+        """
+        if by not in ("name", "label", "operation"):
+            raise UsageError(f"by {by!r}: it is 'name', 'label' or 'operation'")
+        return analyse_kernels(self, analysis or self.analysis(), by)
+
+    def kernels(self, by: KernelsBy = "name", stage: str | None = None) -> pd.DataFrame:
+        """One row a stage and kernel, or label, or operation; see `nsys_analyze.frames.kernels` for the columns.
+
+        Args:
+            by: As in `kernel_analysis`.
+            stage: A pattern, as ``--stage`` takes it; the stages it matches are taken. None takes all of them.
+
+        Raises:
+            UsageError: An unknown ``by``, or a pattern that matches no stage.
+        """
+        from nsys_analyze import frames
+
+        analysis = self.analysis()
+        if stage is not None:
+            chosen = [each for each in analysis.stages if match_level(stage, each.path, each.domains) == 1]
+            if not chosen:
+                near = ", ".join(near_names(stage, [each.path for each in analysis.stages]))
+                raise UsageError(f"stage {stage!r}: matches no stage (nearest: {near or 'there are no stages'})")
+            analysis = replace(analysis, stages=chosen)
+        return frames.kernels(self.kernel_analysis(analysis, by))
 
     def stages(self, by: By = "path") -> pd.DataFrame:
         """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns."""

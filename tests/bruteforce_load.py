@@ -74,6 +74,7 @@ class Operation:
     end: int
     device: int  # the machine's GPU where the export tells, else the process's ordinal
     function: object  # what makes two launches launches of the same thing
+    name: str
     call: Call | None
 
     @property
@@ -230,7 +231,8 @@ class _Loader:
                 ordinal: int = event["deviceId"]
                 device = self.gpus.get((None if process is None else pid_of(process), ordinal), ordinal)
                 function = (process, _function(kind, event))
-                operation = Operation(kind, row, event["start"], event["end"], device, function, call)
+                name = self.strings[event["demangledName"]] if kind == "kernel" else _name(kind, event)
+                operation = Operation(kind, row, event["start"], event["end"], device, function, name, call)
                 operations.append(operation)
                 if call is not None:
                     call.operations.append(operation)
@@ -245,6 +247,11 @@ class _Loader:
         if not candidates:
             candidates = {process_of(row["globalTid"]) for row in self.call_rows}
         return next(iter(candidates)) if len(candidates) == 1 else None
+
+
+def _name(kind: str, event: Row) -> str:
+    copies = {1: "Host-to-Device", 2: "Device-to-Host", 8: "Device-to-Device", 10: "Peer-to-Peer"}
+    return f"[CUDA memcpy {copies[event['copyKind']]}]" if kind == "memcpy" else f"[CUDA {kind}]"
 
 
 def _function(kind: str, event: Row) -> object:

@@ -32,7 +32,7 @@ NAMES = (
     "",
 )
 DOMAINS = ("", "stages", "no row")
-KERNELS = ("gemm", "copy_kernel(float*)")
+KERNELS = ("gemm", "copy_kernel(float*)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)")
 GRAPH_LAUNCH = "cudaGraphLaunch_v10000"
 CALLS = (
     "cudaLaunchKernel_v7000",

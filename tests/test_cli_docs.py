@@ -15,16 +15,18 @@ import pytest
 
 from nsys_analyze import cli
 from nsys_analyze.cli.compare import compare
+from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
 from nsys_analyze.metrics.notices import attributed, mended
-from nsys_analyze.metrics.results import GpuWindow, HostTime
+from nsys_analyze.metrics.results import GpuWindow, HostTime, KernelRow
 from nsys_analyze.model.compile_rules import Phase, matching_rule, with_user_rules
 from nsys_analyze.model.evidence import Source
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(cli.__file__).parent.parent
 README, NUMBERS, COMPARE = ROOT / "README.md", ROOT / "docs" / "numbers.md", ROOT / "docs" / "compare.md"
-OUTPUTS = {README: 2, NUMBERS: 1, COMPARE: 1}  # how many a document shows
+COMMANDS = (report, compare, kernels)
+OUTPUTS = {README: 2, NUMBERS: 2, COMPARE: 1}  # how many a document shows
 BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTALL)
 COLUMNS = "110"
 
@@ -63,16 +65,18 @@ def test_the_tables_name_every_part():
     parts = [part for part in parts if part not in ("device", "instances", "window")]
     for part in (*parts, *(phase.name.lower() for phase in Phase), *(source.name.lower() for source in Source)):
         assert f"| `{part}` |" in text, part
+    for field in dataclasses.fields(KernelRow):
+        assert f"`{field.name}`" in text, field.name
 
 
 def test_every_option_is_explained():
-    for option in report.params:
+    for option in (each for command in COMMANDS for each in command.params):
         if option.param_type_name == "option":
             assert option.help, option.name
 
 
 def test_documents_name_only_options_that_exist():
-    options = [*report.params, *compare.params]
+    options = [option for command in COMMANDS for option in command.params]
     known = {name for option in options for name in option.opts} | {"--version", "--help"}
     for document in (*OUTPUTS, ROOT / "CHANGELOG.md"):
         text = re.sub(r"nsys (profile|export).*", "", document.read_text(encoding="utf-8"))

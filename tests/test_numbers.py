@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import nsys_analyze
 from nsys_analyze.instances import gpu
-from nsys_analyze.metrics import launch_calls
+from nsys_analyze.metrics import grouping
 from nsys_analyze.metrics.results import Analysis, Stage
 from tests import bruteforce, bruteforce_numbers, strategies
 from tests.samples import RULES, SAMPLES
@@ -154,7 +154,7 @@ def test_generated_exports_agree_with_the_oracle(tmp_path, export, seed, rule):
 def test_batches_do_not_change_the_numbers(tmp_path, export):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpu, "_BATCH", 2)
-        patch.setattr(launch_calls, "_BATCH", 2)
+        patch.setattr(grouping, "_BATCH", 2)
         check_against_oracle(export.write(tmp_path / "report.sqlite"), "process")
 
 

@@ -10,11 +10,11 @@ instant and containing what is open then differ. The main thread's ranges of suc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int32, Int64, expand_slices, order_by_both
+from nsys_analyze.arrays import Bool, Int32, Int64, expand_slices, order_by_both, prefix_sum
 from nsys_analyze.attribution.assign import Assignment, How, Moments
 from nsys_analyze.attribution.nesting import Nesting
 from nsys_analyze.model.tables import Ranges, Threads
@@ -38,6 +38,22 @@ class Membership:
     pair_range: Int64
     pair_moment: Int64
     pair_by_process: Bool
+
+    def only(self, keep: Bool) -> Membership:
+        """The same for the moments to keep alone, which keep their numbers."""
+        kept, pairs = keep[self.places], keep[self.pair_moment]
+        place = prefix_sum(kept)
+        return replace(
+            self,
+            places=self.places[kept],
+            thread=self.thread[kept],
+            by_process=self.by_process[kept],
+            low=place[self.low],
+            high=place[self.high],
+            pair_range=self.pair_range[pairs],
+            pair_moment=self.pair_moment[pairs],
+            pair_by_process=self.pair_by_process[pairs],
+        )
 
     def pairs(self, rows: Int64) -> tuple[Int64, Int64]:
         """(range, moment) for every moment of the given ranges, listed or not."""

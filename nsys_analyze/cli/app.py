@@ -15,6 +15,7 @@ from nsys_analyze._version import __version__
 from nsys_analyze.cli import INTERRUPTED
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.doctor import doctor
+from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
@@ -31,6 +32,7 @@ Examples:
   nsys-analyze report.sqlite --format md          ready to paste into an issue
   nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
+  nsys-analyze kernels report.sqlite              the kernels of each loop
   nsys-analyze report --help                      all options of the default verb
 """
 
@@ -51,6 +53,7 @@ def app(context: click.Context) -> None:
 app.add_command(report)
 app.add_command(compare)
 app.add_command(doctor)
+app.add_command(kernels)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

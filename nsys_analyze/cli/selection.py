@@ -42,9 +42,18 @@ def select(analyses: Sequence[Analysis], selection: Selection) -> list[Analysis]
     Raises:
         UsageError: If a pattern matches nothing in any report, or there is no such column to sort by.
     """
-    for pattern in selection.patterns:
-        _check_pattern(pattern, [stage for analysis in analyses for stage in analysis.stages])
+    check_patterns(analyses, selection.patterns)
     return [_select(analysis, selection) for analysis in analyses]
+
+
+def check_patterns(analyses: Sequence[Analysis], patterns: Sequence[str]) -> None:
+    """Refuses patterns that match nothing in any report.
+
+    Raises:
+        UsageError: If there is one; it says what it may have meant.
+    """
+    for pattern in patterns:
+        _check_pattern(pattern, [stage for analysis in analyses for stage in analysis.stages])
 
 
 def _check_pattern(pattern: str, stages: Sequence[Stage]) -> None:
@@ -58,11 +67,11 @@ def _check_pattern(pattern: str, stages: Sequence[Stage]) -> None:
 def _select(analysis: Analysis, selection: Selection) -> Analysis:
     stages = [stage for stage in analysis.stages if _is_selected(stage, selection)]
     if not selection.instances:
-        stages = _ordered(stages, STAGE, STAGE_ORDERS, selection)
+        stages = ordered(stages, STAGE, STAGE_ORDERS, selection.sort)[: selection.top or None]
         return dataclasses.replace(analysis, stages=stages)
     keys = {stage.key for stage in stages}
     instances = [instance for instance in analysis.instances if instance.stage in keys]
-    instances = _ordered(instances, INSTANCE, INSTANCE_ORDERS, selection)
+    instances = ordered(instances, INSTANCE, INSTANCE_ORDERS, selection.sort)[: selection.top or None]
     return dataclasses.replace(analysis, stages=stages, instances=instances)
 
 
@@ -73,15 +82,17 @@ def _is_selected(stage: Stage, selection: Selection) -> bool:
     return any(level and level <= (selection.depth or level) for level in levels)
 
 
-def _ordered(
-    items: list[T], measures: Mapping[str, Measure[T]], orders: Sequence[str], selection: Selection
-) -> list[T]:
-    """The items with the largest first, those without the number last; as many as asked for."""
-    if selection.sort is not None:
-        if selection.sort not in orders:
-            raise UsageError(f"--sort {visible(selection.sort)}: no such column; there are: {', '.join(orders)}")
-        items = sorted(items, key=_descending(measures[selection.sort].get))
-    return items[: selection.top] if selection.top else items
+def ordered(items: list[T], measures: Mapping[str, Measure[T]], orders: Sequence[str], sort: str | None) -> list[T]:
+    """Returns the items with the largest of a column first, those without the number last; None keeps their order.
+
+    Raises:
+        UsageError: If there is no such column.
+    """
+    if sort is None:
+        return items
+    if sort not in orders:
+        raise UsageError(f"--sort {visible(sort)}: no such column; there are: {', '.join(orders)}")
+    return sorted(items, key=_descending(measures[sort].get))
 
 
 def _descending(get: Callable[[T], float | None]) -> Callable[[T], tuple[bool, float]]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, prefix_sum, reduce_slices
 from nsys_analyze.attribution import Membership
+from nsys_analyze.instances.operations import owned_ops
 from nsys_analyze.model.tables import Trace
 from nsys_analyze.timeline import grouped_union
 
@@ -137,7 +138,5 @@ def _batches(trace: Trace, members: Membership, rows: Int64) -> list[npt.NDArray
 
 def _operations(trace: Trace, members: Membership, rows: Int64) -> tuple[Int64, AnyInt]:
     """(position of the range in rows, operation) for all operations of the given ranges."""
-    launches = trace.launches
-    owner, launch = members.pairs(rows)
-    which, position = expand_slices(launches.first_op[launch], launches.first_op[launch + 1])
-    return np.searchsorted(rows, owner)[which], launches.ops[position]
+    owned = owned_ops(trace.launches, members, rows)
+    return np.searchsorted(rows, owned.range)[owned.pair], owned.op

@@ -1,4 +1,4 @@
-"""Where a stage's time went: the host's, each GPU's and the compilers', each split up with the largest part first."""
+"""Where a stage's time went: the host's, each GPU's, communication's and the compilers', each split up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from nsys_analyze.metrics.results import CompileTime, GpuWindow, HostTime, SampledFunction, Stage
+from nsys_analyze.metrics.results import Communication, CompileTime, GpuWindow, HostTime, SampledFunction, Stage
 
 _NAMED = 3  # functions of a split of host code; the rest is one part
 OTHERS = "other functions"
@@ -32,6 +32,7 @@ class Kind(StrEnum):
 
     HOST = "host"
     GPU = "gpu"
+    COMMUNICATION = "communication"
     COMPILE_SOURCES = "sources"
     COMPILE_PHASES = "phases"
     COMPILE_TOOLS = "tools"
@@ -86,11 +87,13 @@ def host_split(stage: Stage) -> Split | None:
 
 
 def splits(stage: Stage) -> Iterator[Split]:
-    """Yields all that is known of where the stage's time went, as totals: host, each GPU, compiling."""
+    """Yields all that is known of where the stage's time went, as totals: host, each GPU, communication, compiling."""
     host = host_split(stage)
     if host is not None:
         yield host
     yield from (_gpu_split(window) for window in stage.gpu_window_ns if window.window)
+    if stage.communication is not None and stage.communication.busy_ns:
+        yield _communication_split(stage.communication, stage.instances)
     if stage.compile_ns is not None and stage.compile_ns.total:
         yield from _compile_splits(stage.compile_ns, stage.instances)
 
@@ -136,6 +139,11 @@ def _of_functions(kind: Kind, whole: int, values: Sequence[tuple[str, int]], ins
 def _gpu_split(window: GpuWindow) -> Split:
     times = {name: getattr(window, name) for name in _GPU_PARTS}
     return replace(_split(Kind.GPU, window.window, times, window.instances), device=window.device)
+
+
+def _communication_split(communication: Communication, instances: int) -> Split:
+    times = {"overlapped": communication.overlapped_ns, "exposed": communication.exposed_ns}
+    return _split(Kind.COMMUNICATION, communication.busy_ns, times, instances)
 
 
 def _compile_splits(compiling: CompileTime, instances: int) -> Iterator[Split]:

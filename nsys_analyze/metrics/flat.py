@@ -7,13 +7,15 @@ import types
 import typing
 from collections.abc import Iterable, Iterator
 
-from nsys_analyze.metrics.results import Instance, Stage
+from nsys_analyze.metrics.results import Instance, KernelRow, Stage
 
-_LEFT_OUT = ("series", "gpu_window_ns", "stalls")  # lists of their own; JSON has them
+Row = Stage | Instance | KernelRow
+
+_LEFT_OUT = ("series", "gpu_window_ns", "stalls", "names")  # lists of their own; JSON has them
 _COUNTS = ("count", "first_count", "modules")  # among times
 
 
-def header(kind: type[Stage | Instance]) -> list[str]:
+def header(kind: type[Row]) -> list[str]:
     """Names of the columns of a result type: ``wall_ns.total`` is ``wall_total_ns``, whatever the report holds."""
     names = []
     for name, inner in _fields(kind):
@@ -21,7 +23,7 @@ def header(kind: type[Stage | Instance]) -> list[str]:
     return names
 
 
-def rows(kind: type[Stage | Instance], items: Iterable[Stage | Instance]) -> Iterator[list[object]]:
+def rows(kind: type[Row], items: Iterable[Row]) -> Iterator[list[object]]:
     """The values of the results' columns; None is "this capture cannot say"."""
     fields = _fields(kind)
     for item in items:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from nsys_analyze.arrays import Int32, Int64
+from nsys_analyze.arrays import AnyInt, Int32, Int64, order_by, prefix_sum
+from nsys_analyze.attribution import Membership
 from nsys_analyze.instances import Instances, Paths
 from nsys_analyze.model.tables import Ranges, Trace
 
 _RANKS_LEAST = 2  # of one program in a report: a single one needs no number
+
+_BATCH = 500_000  # launches taken together; a group with more of its own is taken alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +127,20 @@ def _numbers(rows: list[int], rank: list[int | None]) -> dict[int, int]:
         return {row: number for number, row in enumerate(rows)}
     others = [row for row in rows if row not in ranks]
     return ranks | {row: number for number, row in enumerate(others, start=max(ranks.values()) + 1)}
+
+
+def batches(members: Membership, group: AnyInt, groups: int) -> Iterator[tuple[Int64, Int64, int]]:
+    """Yields ranges of some consecutive groups at a time: (ranges, their group within the batch, number of groups).
+
+    Ranges of group -1 are left out.
+    """
+    sizes = members.high - members.low + np.bincount(members.pair_range, minlength=len(members.low))
+    by_group = order_by(group)
+    first_row = np.searchsorted(group[by_group], np.arange(groups + 1))
+    total = prefix_sum(sizes[by_group])[first_row]
+    low = 0
+    while low < groups:
+        high = max(int(np.searchsorted(total, total[low] + _BATCH, side="right")) - 1, low + 1)
+        rows = by_group[first_row[low] : first_row[high]]
+        yield rows, group[rows] - np.int64(low), high - low
+        low = high

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, order_by, prefix_sum
+from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, prefix_sum
 from nsys_analyze.attribution import Membership
+from nsys_analyze.metrics.grouping import batches
 from nsys_analyze.metrics.results import LaunchCalls, QueueDelay
 from nsys_analyze.model.tables import Launches
 from nsys_analyze.percentiles import Groups
 
-_BATCH = 500_000  # launches sorted together; a group with more of its own is sorted alone
 _LONG = 64  # mean length from which slices are copied whole
 
 
@@ -34,24 +34,10 @@ def launch_statistics(launches: Launches, members: Membership, group: AnyInt, gr
     waits = _Kept.of(members, ~launches.blocking, delay)
     calls: list[LaunchCalls | None] = []
     delays: list[QueueDelay | None] = []
-    for rows, number, count in _batches(members, group, groups):
+    for rows, number, count in batches(members, group, groups):
         calls.extend(_launch_calls(usual.by_group(rows, number, count), firsts.by_group(rows, number, count)))
         delays.extend(_queue_delays(waits.by_group(rows, number, count)))
     return LaunchStatistics(calls, delays)
-
-
-def _batches(members: Membership, group: AnyInt, groups: int) -> Iterator[tuple[Int64, Int64, int]]:
-    """Ranges of some consecutive groups at a time: (ranges, their group within the batch, number of groups)."""
-    sizes = members.high - members.low + np.bincount(members.pair_range, minlength=len(members.low))
-    total = np.append(0, np.cumsum(np.bincount(group, sizes, groups)))
-    by_group = order_by(group)
-    first_row = np.searchsorted(group[by_group], np.arange(groups + 1))
-    low = 0
-    while low < groups:
-        high = max(int(np.searchsorted(total, total[low] + _BATCH, side="right")) - 1, low + 1)
-        rows = by_group[first_row[low] : first_row[high]]
-        yield rows, group[rows] - np.int64(low), high - low
-        low = high
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +52,9 @@ class _Kept:
 
     @classmethod
     def of(cls, members: Membership, keep: Bool, values: Int64) -> _Kept:
-        kept = keep[members.places]
-        place = prefix_sum(kept)
-        low, high = place[members.low], place[members.high]
-        high[members.listed] = low[members.listed]
-        pairs = keep[members.pair_moment]
-        return cls(
-            values[members.places[kept]],
-            low,
-            high,
-            members.pair_range[pairs],
-            values[members.pair_moment[pairs]],
-        )
+        kept = members.only(keep)
+        kept.high[kept.listed] = kept.low[kept.listed]
+        return cls(values[kept.places], kept.low, kept.high, kept.pair_range, values[kept.pair_moment])
 
     def by_group(self, rows: Int64, group: Int64, groups: int) -> Groups:
         """The values of the ranges in ``rows``, which are in order of ``group``."""

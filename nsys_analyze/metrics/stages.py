@@ -12,6 +12,7 @@ from nsys_analyze.arrays import AnyInt, Bool, Int64
 from nsys_analyze.instances.host import HostParts
 from nsys_analyze.instances.windows import GpuWindows
 from nsys_analyze.metrics.cold import cold_starts
+from nsys_analyze.metrics.communication import communication_times
 from nsys_analyze.metrics.compile import compile_times
 from nsys_analyze.metrics.coverage import knows_gpu
 from nsys_analyze.metrics.grouping import Grouping, Labels
@@ -61,6 +62,7 @@ class StageTable:
         self.pace: Pace = pace(instances, ranges, group, groups)
         self._launches = launch_statistics(trace.launches, report.launched.members, group, groups)
         self._compile = compile_times(report.evidence, report.compiled.members, group, groups)
+        self._communication = communication_times(trace, report.launched.members, group, groups)
         self._knows_compile = len(trace.calls) > 0 or len(report.evidence) > 0
         self._windows = _windows_by_group(instances.windows, group)
         self._cold, self._cold_first = self._cold_by_group()
@@ -145,6 +147,7 @@ class StageTable:
             worst_instance=worst,
             stalls=self._stalls(row),
             markers=self._markers(row),
+            communication=self._communication[row],
             cold_start_ns=_number(self._cold[row]),
             cold_first_ns=int(self._cold_first[row]) if not math.isnan(self._cold[row]) else None,
             series=self._series(row) if instances <= SERIES_LIMIT else None,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from nsys_analyze.metrics.results import DeviceUse, Instance, Program, Stage
+from nsys_analyze.metrics.kernel_kinds import KINDS
+from nsys_analyze.metrics.results import DeviceUse, Instance, KernelRow, Program, Stage
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Column
 from nsys_analyze.views.units import Number
@@ -99,6 +100,23 @@ INSTANCE: dict[str, Measure[Instance]] = {
     "launch": Measure(title="launch", get=lambda i: i.launch_ns, drop=8, scale="gap"),
     "queue": Measure(title="queue", get=lambda i: i.queue_ns, drop=8, scale="gap"),
     "exposed": Measure(title="exposed", get=lambda i: i.exposed_ns, scale="gap", emphasis=True),
+}
+
+
+def _kinds(values: Sequence[float | None]) -> list[Number | None]:
+    return [None if value is None else Number(KINDS[int(value)]) for value in values]
+
+
+KERNEL: dict[str, Measure[KernelRow]] = {
+    "kind": Measure(title="kind", write=_kinds, get=lambda k: KINDS.index(k.kind), drop=4),
+    "count": Measure(title="n", write=units.counts, get=lambda k: k.count, drop=2),
+    "per-instance": Measure(title="per instance", write=units.counts, get=lambda k: k.per_instance, drop=5),
+    "total": Measure(title="total", get=lambda k: k.total_ns),
+    "share": Measure(title="share", get=lambda k: k.share, write=units.shares),
+    "median": Measure(title="median", get=lambda k: k.median_ns, drop=1, scale="each"),
+    "p95": Measure(title="p95", get=lambda k: k.p95_ns, drop=7, scale="each"),
+    "launch-call": Measure(title="launch call", get=lambda k: k.launch_call_ns, drop=3),
+    "queue-delay": Measure(title="queue delay", get=lambda k: k.queue_delay_ns, drop=6),
 }
 
 PROGRAM: dict[str, Measure[Program]] = {

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from nsys_analyze.metrics import flat_ranks
 from nsys_analyze.metrics.flat import header, rows
-from nsys_analyze.metrics.results import Analysis, Instance, RankedProgram, Stage
+from nsys_analyze.metrics.results import Analysis, Instance, KernelAnalysis, KernelRow, RankedProgram, Stage
 from nsys_analyze.views.naming import report_labels
 from nsys_analyze.views.text import path_text, visible
 
@@ -25,13 +25,34 @@ _LEFT_OUT = "domains"  # the names in front of them say enough
 def render(analyses: Sequence[Analysis], *, instances: bool = False) -> str:
     """Returns a header and a row for each stage, or for each instance; several reports get a column ``report``."""
     kind: type[Stage | Instance] = Instance if instances else Stage
-    several, columns = len(analyses) > 1, header(kind)
+    columns = header(kind)
     kept = [at for at, name in enumerate(columns) if name != _LEFT_OUT]
-    table: list[list[Cell]] = [[*(["report"] if several else []), *(columns[at] for at in kept)]]
-    for analysis, label in zip(analyses, report_labels(analyses), strict=True):
-        for values in rows(kind, analysis.instances if instances else analysis.stages):
-            cells = [values[at] for at in kept]
-            table.append([cell(value) for value in ((label, *cells) if several else cells)])
+    groups = [
+        [[values[at] for at in kept] for values in rows(kind, each.instances if instances else each.stages)]
+        for each in analyses
+    ]
+    return _of_reports([columns[at] for at in kept], groups, report_labels(analyses))
+
+
+def render_kernels(kernels: Sequence[KernelAnalysis]) -> str:
+    """Returns a header and a row for each kernel, label or operation of each stage; several reports likewise."""
+    groups = [
+        [
+            [stage.path, stage.process, stage.instances, *values]
+            for stage in each.stages
+            for values in rows(KernelRow, stage.rows)
+        ]
+        for each in kernels
+    ]
+    return _of_reports(["stage", "process", "instances", *header(KernelRow)], groups, report_labels(kernels))
+
+
+def _of_reports(columns: Sequence[str], groups: Sequence[Sequence[Sequence[object]]], labels: Sequence[str]) -> str:
+    """The rows of each report; with a column ``report`` where there are several."""
+    several = len(groups) > 1
+    table: list[list[Cell]] = [[*(["report"] if several else []), *columns]]
+    for found, label in zip(groups, labels, strict=True):
+        table += [[cell(value) for value in ((label, *values) if several else values)] for values in found]
     return write(table)
 
 

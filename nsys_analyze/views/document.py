@@ -50,12 +50,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table with a title. ``footer`` says what it leaves out, and how to see it."""
+    """A table with a title. ``footer`` says what it leaves out, and how to see it.
+
+    Columns go before names get shorter than ``name_kept``.
+    """
 
     title: str
     groups: Sequence[Group]
     columns: Sequence[Column]
     footer: Sequence[str] = ()
+    name_kept: int = 26
 
     @property
     def rows(self) -> list[Row]:

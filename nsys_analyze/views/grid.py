@@ -13,7 +13,6 @@ _GAP = "  "
 _INDENT = "  "
 _MISSING = "-"
 _NAME_LEAST = 8
-_NAME_KEPT = 26  # columns go before names get shorter than this
 _NAME_USUAL = 20
 _NAME_MOST = 60
 
@@ -39,7 +38,7 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
     """
     names = _name_texts(table)
     needed = max(map(width, [table.title, *names]))
-    blocks = _fitting(_blocks(table), columns - min(needed, _NAME_KEPT))
+    blocks = _fitting(_blocks(table), columns - min(needed, table.name_kept))
     blocks.insert(0, _left(table.title, names, _name_width(needed, columns - _taken(blocks))))
     lines = [_GAP.join(block.title for block in blocks).rstrip()]
     place = 0

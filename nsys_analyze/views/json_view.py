@@ -9,7 +9,7 @@ import typing
 from collections.abc import Sequence
 
 from nsys_analyze._version import __version__
-from nsys_analyze.metrics.results import SCHEMA_VERSION, Analysis, RankedProgram
+from nsys_analyze.metrics.results import SCHEMA_VERSION, Analysis, KernelAnalysis, RankedProgram
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -24,25 +24,34 @@ def render(
     Keys come in the order of the schema, and each stage stands on a line of its own: two results can be compared line
     by line. Everything outside ASCII is escaped, so that no name can upset a terminal.
     """
-    documents: list[Json] = [document(analysis, instances=instances) for analysis in analyses]
-    whole = documents[0] if len(documents) == 1 else {**frame(), "reports": documents}
-    assert isinstance(whole, dict)
+    whole = _whole([document(analysis, instances=instances) for analysis in analyses])
     return written(whole if ranks is None else {**whole, "ranks": _plain(ranks)})
 
 
 def dump(result: object) -> str:
     """Returns a dataclass as a document of its own, under the schema's version and this tool's."""
-    plain = _plain(result)
-    assert isinstance(plain, dict)
-    return written({**frame(), **plain})
+    return written(_framed(_plain(result)))
+
+
+def render_kernels(kernels: Sequence[KernelAnalysis]) -> str:
+    """Returns the operations of each report's stages likewise; ``kernels.schema.json`` describes the document."""
+    return written(_whole([_framed(_plain(each)) for each in kernels]))
+
+
+def _whole(documents: Sequence[dict[str, Json]]) -> dict[str, Json]:
+    return documents[0] if len(documents) == 1 else {**frame(), "reports": list(documents)}
 
 
 def document(analysis: Analysis, *, instances: bool = False) -> dict[str, Json]:
     """Returns one report's results as plain values, with None for a number that is missing or not finite."""
-    plain = _plain(analysis)
-    assert isinstance(plain, dict)
+    framed = _framed(_plain(analysis))
     if not instances:
-        del plain["instances"]
+        del framed["instances"]
+    return framed
+
+
+def _framed(plain: Json) -> dict[str, Json]:
+    assert isinstance(plain, dict)
     return {**frame(), **plain}
 
 
@@ -72,7 +81,6 @@ def _number(value: object) -> int | float | None:
 
 
 def written(plain: dict[str, Json]) -> str:
-    """Returns a document as text, an entry of a list of objects on a line of its own."""
     entries = [f"{json.dumps(key)}: {_dump_entry(value)}" for key, value in plain.items()]
     return "{" + ",\n ".join(entries) + "}\n"
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from nsys_analyze.metrics.loops import ancestors, identity
-from nsys_analyze.metrics.results import Analysis, Process, RankedStage, Stage
+from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Process, RankedStage, Stage
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
 
 
-def report_labels(analyses: Sequence[Analysis]) -> list[str]:
+def report_labels(analyses: Sequence[Analysis | KernelAnalysis]) -> list[str]:
     """Returns the reports' file names, numbered where two are the same: ``report.sqlite (2)``."""
     names = [visible(PurePath(analysis.report.file).name) for analysis in analyses]
     return [

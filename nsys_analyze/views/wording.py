@@ -14,6 +14,10 @@ _PARTS = {
         "idle_between": "idle between own work",
         "idle_tail": "idle after own work",
     },
+    Kind.COMMUNICATION: {
+        "overlapped": "under compute",
+        "exposed": "not under compute",
+    },
     Kind.COMPILE_SOURCES: {
         "api": "CUDA calls that load or link",
         "ranges": "compilers' ranges",
@@ -40,6 +44,7 @@ _PARTS = {
 _WHOLES = {
     Kind.HOST: "host",
     Kind.GPU: "GPU",
+    Kind.COMMUNICATION: "communication between GPUs",
     Kind.COMPILE_SOURCES: "compiling, by source",
     Kind.COMPILE_PHASES: "compiling, by phase",
     Kind.COMPILE_TOOLS: "compiling, by tool",

@@ -4,8 +4,11 @@ Field names are the JSON names. Times are nanoseconds: ``int`` where they are ex
 ``float`` where they are a mean or a percentile. ``None`` is "this capture cannot say", never zero.
 """
 
+from nsys_analyze.metrics.results.kernels import KernelAnalysis, KernelRow, NamedOps, StageKernels
 from nsys_analyze.metrics.results.parts import (
     BlockedOn,
+    Collective,
+    Communication,
     CompileTime,
     Distribution,
     GapMeans,
@@ -47,6 +50,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "Analysis",
     "BlockedOn",
+    "Collective",
+    "Communication",
     "CompileTime",
     "Coverage",
     "CoverageTime",
@@ -58,10 +63,13 @@ __all__ = [
     "HostCode",
     "HostTime",
     "Instance",
+    "KernelAnalysis",
+    "KernelRow",
     "KernelsPerInstance",
     "LaunchCalls",
     "Markers",
     "NamedInstance",
+    "NamedOps",
     "Notice",
     "Process",
     "Program",
@@ -76,6 +84,7 @@ __all__ = [
     "Settings",
     "Spread",
     "Stage",
+    "StageKernels",
     "Stall",
     "StartSkew",
     "StartupGap",

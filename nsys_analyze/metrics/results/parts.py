@@ -244,3 +244,27 @@ class Series:
     gap_ns: list[int | None]
     exposed_ns: list[int | None]
     kernels: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collective:
+    """Kernels of one collective operation; ``kernel_ns`` adds up their durations."""
+
+    kernels: int
+    kernel_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Communication:
+    """Kernels of a stage that move data between GPUs, such as NCCL's.
+
+    ``busy_ns`` unites their times per device, over all instances, and adds the devices up;
+    ``busy = overlapped + exposed``: in the overlapped part, a computing kernel of the stage ran on the same device.
+    """
+
+    kernels: int
+    kernel_ns: int
+    busy_ns: int
+    overlapped_ns: int
+    exposed_ns: int
+    collectives: dict[str, Collective]

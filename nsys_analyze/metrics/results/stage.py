@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nsys_analyze.metrics.results.parts import (
+    Communication,
     CompileTime,
     Distribution,
     GapMeans,
@@ -75,6 +76,7 @@ class Stage:
     worst_instance: NamedInstance | None = None
     stalls: list[Stall] = field(default_factory=list)
     markers: Markers | None = None
+    communication: Communication | None = None
     series: Series | None
 
     @property
