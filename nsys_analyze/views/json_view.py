@@ -81,6 +81,7 @@ def _number(value: object) -> int | float | None:
 
 
 def written(plain: dict[str, Json]) -> str:
+    """Returns a document as text, an entry of a list of objects on a line of its own."""
     entries = [f"{json.dumps(key)}: {_dump_entry(value)}" for key, value in plain.items()]
     return "{" + ",\n ".join(entries) + "}\n"
 
