@@ -20,7 +20,7 @@ lint: $(READY)  ## check style and types
 bench: .bench/large.sqlite  ## time the whole command on a large report against SQLite's own sums
 	$(BIN)/python benchmarks/whole.py .bench/large.sqlite .bench/tenth.sqlite .bench/small.sqlite
 
-docs: $(READY)  ## write the outputs in README.md and docs anew
+docs: $(READY)  ## write the outputs and pictures in README.md and docs anew
 	$(BIN)/python -m tests.test_cli_docs
 
 clean:  ## remove what the other targets made

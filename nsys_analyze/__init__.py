@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
     from nsys_analyze.report import Report, open_report
     from nsys_analyze.verdict.comparison import Comparison
+    from nsys_analyze.views import plots
 
 __all__ = [
     "Comparison",
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "compare",
     "open_report",
+    "plots",
 ]
 
 _HOMES = {
@@ -38,6 +40,7 @@ _HOMES = {
     "UsageError": "nsys_analyze.errors",
     "Report": "nsys_analyze.report",
     "open_report": "nsys_analyze.report",
+    "plots": "nsys_analyze.views.plots",
 }
 
 
@@ -46,4 +49,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    return home if name == "plots" else getattr(home, name)

@@ -16,6 +16,7 @@ import pytest
 from nsys_analyze import cli
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.kernels import kernels
+from nsys_analyze.cli.pictures import KINDS
 from nsys_analyze.cli.report import report
 from nsys_analyze.metrics.notices import attributed, mended
 from nsys_analyze.metrics.results import GpuWindow, HostTime, KernelRow
@@ -27,7 +28,9 @@ PACKAGE = Path(cli.__file__).parent.parent
 README, NUMBERS, COMPARE = ROOT / "README.md", ROOT / "docs" / "numbers.md", ROOT / "docs" / "compare.md"
 COMMANDS = (report, compare, kernels)
 OUTPUTS = {README: 2, NUMBERS: 2, COMPARE: 1}  # how many a document shows
+PLOTS = ROOT / "docs" / "plots.md"
 BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTALL)
+PICTURE = re.compile(r"^ *(nsys-analyze .*-o (docs/images/\S+).*)$", re.MULTILINE)
 COLUMNS = "110"
 
 
@@ -40,6 +43,13 @@ def output(command):
     return out.getvalue()
 
 
+def pictures():
+    """The pictures that documents show how to make, each with its command."""
+    return {
+        path: command for document in (README, PLOTS) for command, path in PICTURE.findall(document.read_text("utf-8"))
+    }
+
+
 def refreshed(text):
     return BLOCK.sub(lambda block: f"```console\n{block[1]}{output(block[2])}```", text)
 
@@ -49,6 +59,20 @@ def test_a_document_shows_what_comes_out(document):
     text = document.read_text(encoding="utf-8")
     assert len(BLOCK.findall(text)) == OUTPUTS[document]
     assert text == refreshed(text)
+
+
+def test_pictures_are_there_with_their_commands():
+    shown = {
+        str((document.parent / path).resolve().relative_to(ROOT))
+        for document in (README, PLOTS)
+        for path in re.findall(r"!\[.+?\]\((.+?)\)", document.read_text("utf-8"))
+    }
+    assert shown == set(pictures())
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == {Path(path).name for path in shown}
+
+
+def test_every_plot_has_a_section():
+    assert re.findall(r"^## `(\w+)`", PLOTS.read_text("utf-8"), re.MULTILINE) == list(KINDS)
 
 
 def test_the_rule_in_the_document_is_one(tmp_path):
@@ -78,7 +102,7 @@ def test_every_option_is_explained():
 def test_documents_name_only_options_that_exist():
     options = [option for command in COMMANDS for option in command.params]
     known = {name for option in options for name in option.opts} | {"--version", "--help"}
-    for document in (*OUTPUTS, ROOT / "CHANGELOG.md"):
+    for document in (*OUTPUTS, PLOTS, ROOT / "CHANGELOG.md"):
         text = re.sub(r"nsys (profile|export).*", "", document.read_text(encoding="utf-8"))
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
 
@@ -96,3 +120,5 @@ def test_every_code_of_a_warning_is_explained():
 if __name__ == "__main__":
     for path in OUTPUTS:
         path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for made in pictures().values():
+        output(made)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from nsys_analyze.cli import output
+from nsys_analyze.cli import output, pictures
 from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
 from nsys_analyze.cli.unprofiled import applied, parsed, unprofiled_option
 from nsys_analyze.errors import UsageError
@@ -16,8 +16,10 @@ from nsys_analyze.errors import UsageError
 if TYPE_CHECKING:
     from nsys_analyze.cli.selection import Selection
     from nsys_analyze.metrics.results import Analysis, RankedProgram
+    from nsys_analyze.report import Report
 
 SUFFIXES = {".txt": "table", ".json": "json", ".csv": "csv", ".md": "md"}
+_EVERY_SUFFIX = SUFFIXES | pictures.SUFFIXES
 _ROWS = 20  # of a table, unless --top says otherwise
 _LOOPS = 5  # on a page, likewise
 
@@ -30,11 +32,22 @@ Examples:
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
   nsys-analyze rank0.sqlite rank1.sqlite --merge-ranks
   nsys-analyze report.sqlite --unprofiled steady/step=0.71ms
+  nsys-analyze report.sqlite -o report.png
+  nsys-analyze report.sqlite -o step.svg --plot timeline --stage steady/step --instance 3
 
 A stage PATTERN names the end of a path, element by element: step and steady/step both match the stage "steady / step",
 and what lies below a matched stage comes with it (--depth 1: without). * stands for any characters and ? for one;
 nothing else is special. name@domain asks for an NVTX domain too. A name may hold / itself: every way to split the
 pattern is tried.
+
+\b
+Plots, with -o FILE.png, FILE.svg or FILE.pdf; of several reports, the main loop of each unless --stage names another:
+  breakdown  where the time of each stage went: the host's beside each GPU's (the default)
+  startup    from a range's start to its first GPU operation: prelude, launch, queue; hidden and exposed
+  series     every instance: elapsed time with the first one and stalls marked, the startup gap below
+  launches   how long launch calls took, first launches apart
+  timeline   one instance: ranges, calls, streams, idle times
+  sweep      executors against a parameter; the reports are named like eager_batch=4.sqlite, the first is the baseline
 
 Compile rules tell ranges in which a compiler works. Their FILE is TOML, with a table for each rule; the pattern, a
 regular expression, must match a whole range name. Rules of the file go before those that come with the package.
@@ -65,7 +78,28 @@ class Request:
     unprofiled: tuple[str, ...]
     breakdown: bool
     merge_ranks: bool
+    plot: str | None
+    instance: int | None
     debug: bool
+
+    @property
+    def picture(self) -> pictures.Picture:
+        """What of it is about pictures."""
+        of_tables = {
+            "--breakdown": self.breakdown,
+            "--by": self.by != "path",
+            "--sort": self.sort is not None,
+            "--top": self.top is not None,
+            "--merge-ranks": self.merge_ranks,
+            "--unprofiled": bool(self.unprofiled),
+        }
+        return pictures.Picture(
+            plot=self.plot,
+            stage=self.stage,
+            depth=self.depth,
+            instance=self.instance,
+            of_tables=[option for option, given in of_tables.items() if given],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +113,10 @@ class Results:
 @click.command(epilog=_EPILOG, short_help="Says what every stage cost; the default verb.")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
 @click.option(
-    "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"
+    "--format", type=click.Choice(list(_EVERY_SUFFIX.values())), help="How to write the results.  [default: table]"
 )
 @click.option(
-    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(SUFFIXES)}."
+    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(_EVERY_SUFFIX)}."
 )
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Only stages that match, and those below. Repeatable.")
 @click.option("--by", type=click.Choice(["path", "name", "instance"]), default="path", help="What a row stands for.")
@@ -96,6 +130,12 @@ class Results:
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
 @click.option(
     "--merge-ranks", is_flag=True, help="Hold the ranks of a job against each other: processes that run one program."
+)
+@click.option(
+    "--plot", metavar="KIND", help=f"What a picture shows: {', '.join(pictures.KINDS)}.  [default: breakdown]"
+)
+@click.option(
+    "--instance", type=click.IntRange(min=0), metavar="N", help="Of --plot timeline, from 0.  [default: the median one]"
 )
 @debug_option
 def report(**options: Any) -> None:
@@ -112,12 +152,11 @@ def run(request: Request) -> None:
     Raises:
         NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
     """
-    kind = chosen_format(request.format, request.output, SUFFIXES)
+    kind = chosen_format(request.format, request.output, _EVERY_SUFFIX)
     _check(request, kind)
     times = parsed(request.unprofiled)
     from nsys_analyze.cli.selection import Selection, select
 
-    analyses = applied([_analyse(path, request, kind) for path in request.reports], times)
     selection = Selection(
         patterns=request.stage,
         depth=request.depth,
@@ -125,6 +164,13 @@ def run(request: Request) -> None:
         top=request.top if kind in ("json", "csv") else None,
         instances=request.by == "instance",
     )
+    if kind in pictures.SUFFIXES.values():
+        opened = [_analyse(path, request, kind) for path in request.reports]
+        chosen = select([analysis for _, analysis in opened], selection)
+        picture = pictures.draw(request.picture, kind, [report for report, _ in opened], chosen)
+        output.write(picture, request.output)
+        return
+    analyses = applied([_analyse(path, request, kind)[1] for path in request.reports], times)
     results = Results(
         analyses=select(analyses, selection),
         ranks=_ranks(analyses, selection) if request.merge_ranks else None,
@@ -156,6 +202,7 @@ def _check(request: Request, kind: str) -> None:
             output.check_target(request.output, [request.reading.compile_rules], "the file of compile rules")
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
+    pictures.check(request.picture, kind, request.output, request.reports)
     if request.breakdown:
         _check_breakdown(request, kind)
     if request.merge_ranks:
@@ -177,10 +224,10 @@ def _check_merge(request: Request) -> None:
         raise UsageError(f"{option} is of each process's stages: it does not go with --merge-ranks")
 
 
-def _analyse(path: str, request: Request, kind: str) -> Analysis:
+def _analyse(path: str, request: Request, kind: str) -> tuple[Report, Analysis]:
     report = read(path, request.reading)
     with progress(f"analysing {path}"):
-        return report.analysis(
+        return report, report.analysis(
             by="name" if request.by == "name" else "path",
             instances=request.by == "instance",
             digest=kind == "json",
