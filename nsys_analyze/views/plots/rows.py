@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CAPTION, BAR, SPACE = 17.0, 17.0, 8.0
 AXIS = 2 * BODY * LINE + 8.0
 _TICK, _PAD = 10.0, 3.0
+_STRETCH = 1.6  # as much thicker bars may be where there is more room than they need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +117,7 @@ def new_rows(sheet: Sheet, blocks: Sequence[Block], scale: Scale) -> Rows:
     else:
         axes.xaxis.set_major_locator(MaxNLocator(max(2, int((right - left) / 60)), steps=[1, 2, 2.5, 5, 10]))
     axes.set_xlim(scale.low, scale.high)
-    axes.set_ylim(max(room, 1.0), 0)
+    axes.set_ylim(max(top, room / _STRETCH), 0)
     axes.set_yticks([y for y, _ in ticks], [text for _, text in ticks])
     axes.tick_params(axis="y", length=0, pad=_PAD)
     axes.spines["left"].set_visible(False)

@@ -23,7 +23,7 @@ DPI = 200
 WIDTH = 7.0  # inches, unless asked for otherwise
 _MARGIN = 8.0
 _SWATCH, _GAP = 13.0, 5.0
-_TICK_PAD = 3.0  # between an axis and its numbers
+_TICK_PAD, _TICK_WIDTH, _TICK_LENGTH = 3.0, 0.8, 3.5  # pad: between an axis and its numbers
 
 _Cell = tuple[float, str, Look | None]
 
@@ -79,6 +79,8 @@ class Sheet:
             self.figure.set_size_inches(self.width * self.zoom / INCH, self.height * self.zoom / INCH)
             for artist in self.figure.findobj():
                 _shrink(artist, self.zoom)
+            for axes in self.figure.axes:
+                _shrink_ticks(axes, self.zoom)
         return self.figure
 
 
@@ -133,16 +135,12 @@ def sentence(heading: Heading, text: str, size: Size | None) -> Figure:
 
 
 def _shrink(artist: Artist, zoom: float) -> None:
-    from matplotlib.axes import Axes
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     from matplotlib.text import Annotation, Text
 
-    if isinstance(artist, Axes):
-        artist.tick_params(pad=_TICK_PAD * zoom)
-        artist.xaxis.labelpad *= zoom
-    elif isinstance(artist, Text):
+    if isinstance(artist, Text):
         artist.set_fontsize(float(artist.get_fontsize()) * zoom)
         if isinstance(artist, Annotation):
             artist.xyann = (artist.xyann[0] * zoom, artist.xyann[1] * zoom)
@@ -154,6 +152,12 @@ def _shrink(artist: Artist, zoom: float) -> None:
         artist.set_linewidth(artist.get_linewidth() * zoom)
     elif isinstance(artist, Collection):
         artist.set_linewidth([float(each) * zoom for each in np.atleast_1d(artist.get_linewidth())])
+
+
+def _shrink_ticks(axes: Axes, zoom: float) -> None:
+    axes.xaxis.labelpad *= zoom
+    axes.tick_params(pad=_TICK_PAD * zoom, width=_TICK_WIDTH * zoom)
+    axes.tick_params(axis="x", length=_TICK_LENGTH * zoom)
 
 
 def _write_heading(sheet: Sheet, title: str, notes: Sequence[str]) -> None:
