@@ -62,8 +62,8 @@ def _stalls(loops: list[Stage], stages: list[Stage], captured: int) -> Iterator[
         yield Notice(
             code="late-stall",
             message=f"the worst instance of {called(stage, stages)}, number {worst.index} at "
-            f"{worst.start_ns / 1e9:.6f} s, took {duration_text(worst.elapsed_ns)}, {duration_text(worst.excess_ns)} over "
-            f"the median, most of it in {HOST_PARTS.get(cause, _AFTER_END)}",
+            f"{worst.start_ns / 1e9:.6f} s, took {duration_text(worst.elapsed_ns)}, {duration_text(worst.excess_ns)} "
+            f"over the median, most of it in {HOST_PARTS.get(cause, _AFTER_END)}",
             stage=stage.key,
             count=len(stage.stalls),
             level="note",
