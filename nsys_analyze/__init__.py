@@ -15,6 +15,7 @@ from nsys_analyze._version import __version__
 
 if TYPE_CHECKING:
     from nsys_analyze.comparing import compare
+    from nsys_analyze.driver.annotate import annotate, stage
     from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
     from nsys_analyze.report import Report, open_report
     from nsys_analyze.verdict.comparison import Comparison
@@ -27,9 +28,11 @@ __all__ = [
     "ReportError",
     "UsageError",
     "__version__",
+    "annotate",
     "compare",
     "open_report",
     "plots",
+    "stage",
 ]
 
 _HOMES = {
@@ -38,6 +41,8 @@ _HOMES = {
     "NsysAnalyzeError": "nsys_analyze.errors",
     "ReportError": "nsys_analyze.errors",
     "UsageError": "nsys_analyze.errors",
+    "annotate": "nsys_analyze.driver.annotate",
+    "stage": "nsys_analyze.driver.annotate",
     "Report": "nsys_analyze.report",
     "open_report": "nsys_analyze.report",
     "plots": "nsys_analyze.views.plots",
@@ -50,4 +55,5 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     home = import_module(_HOMES[name])
-    return home if name == "plots" else getattr(home, name)
+    found = globals()[name] = home if name == "plots" else getattr(home, name)
+    return found
