@@ -59,6 +59,13 @@ class Annotation:
         """Returns the function as it is."""
         return function
 
+    def begin(self) -> Any:
+        """Opens a range that no block encloses, and returns what `finish` takes, on any thread."""
+        return None
+
+    def finish(self, opened: Any) -> None:
+        """Closes the range that `begin` opened."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -111,6 +118,14 @@ class Recorded(Annotation):
         if inspect.isgeneratorfunction(function):
             return around_generator(function, self._start, self._end)
         return around_plain(function, self._push, self._pop)
+
+    def begin(self) -> Any:
+        """Opens a start/end range."""
+        return self._start()
+
+    def finish(self, opened: Any) -> None:
+        """Closes it."""
+        self._end(opened)
 
     def __enter__(self) -> Self:
         if _frame(1).f_code.co_flags & _SUSPENDABLE:
