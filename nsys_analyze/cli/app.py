@@ -13,10 +13,12 @@ from click_default_group import DefaultGroup
 
 from nsys_analyze._version import __version__
 from nsys_analyze.cli import INTERRUPTED
+from nsys_analyze.cli.capture import capture
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.doctor import doctor
 from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
+from nsys_analyze.cli.run import run
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
 
@@ -34,6 +36,8 @@ Examples:
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze kernels report.sqlite              the kernels of each loop
   nsys-analyze report --help                      all options of the default verb
+  nsys-analyze run -- python train.py             profile a program, then the same
+  nsys-analyze capture llama --executor eager -o out  make reports of a model
 """
 
 
@@ -54,6 +58,8 @@ app.add_command(report)
 app.add_command(compare)
 app.add_command(doctor)
 app.add_command(kernels)
+app.add_command(capture)
+app.add_command(run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -52,6 +52,11 @@ def load(name: str, choice: Choice | None = None) -> Executor:
         found = _of_others(name).load()
     if choice is not None and not found.labels:
         raise UsageError(f"{name}: its operations cannot be labelled; --ops and --region go without it")
+    if choice is not None and choice.module_regions() and not found.labels_modules:
+        raise UsageError(
+            f"{name}: does not know modules any more, so --region {choice.module_regions()[0]} means nothing to it;"
+            " name its first and last operation: --region first..last"
+        )
     executor = found(choice)
     executor.load()
     return executor

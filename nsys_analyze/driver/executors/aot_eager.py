@@ -11,6 +11,7 @@ class AotEager(TorchCompile):
     """Runs the traced graphs operation by operation."""
 
     labels = True
+    labels_modules = True
 
     def options(self) -> dict[str, Any]:
         """Arguments of torch.compile."""

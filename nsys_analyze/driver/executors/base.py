@@ -21,6 +21,7 @@ class Executor:
         needs_cuda: Whether it needs a GPU.
         distributes: Whether it takes modules that DDP or FSDP wrapped.
         labels: Whether it can put ranges around operations.
+        labels_modules: Whether it knows which module an operation comes from.
         settling_calls: Calls after which nothing is compiled, recorded or captured any more.
     """
 
@@ -28,6 +29,7 @@ class Executor:
     needs_cuda: ClassVar[bool] = False
     distributes: ClassVar[bool] = True
     labels: ClassVar[bool] = False
+    labels_modules: ClassVar[bool] = False
     settling_calls: ClassVar[int] = 1
 
     def __init__(self, choice: Choice | None = None) -> None:

@@ -13,6 +13,7 @@ class Eager(Executor):
     """Calls the module itself."""
 
     labels = True
+    labels_modules = True
 
     def compile(self, model: Model) -> Runnable:
         """Returns the module."""

@@ -35,7 +35,11 @@ class Choice:
 
     def takes_module(self, path: str) -> bool:
         """Whether a module is a region."""
-        return any(_matches(region, (path,)) for region in self.regions if TO not in region)
+        return any(_matches(region, (path,)) for region in self.module_regions())
+
+    def module_regions(self) -> list[str]:
+        """The regions that are paths of modules."""
+        return [region for region in self.regions if TO not in region]
 
     def stretches(self) -> list[Stretch]:
         """The regions from one operation to another, none of them open."""

@@ -1,0 +1,177 @@
+"""Captures a case: unprofiled, then profiled, and a record of both beside the report."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from nsys_analyze._version import __version__
+from nsys_analyze.driver.cases import Case
+from nsys_analyze.driver.processes import last_words, run_child
+from nsys_analyze.driver.profiling import Profiler, workload_command
+from nsys_analyze.driver.records import Record, finished, write_record
+from nsys_analyze.driver.run_workload import COMPLAINT
+from nsys_analyze.errors import UsageError
+
+EXPORT = ".sqlite"
+_REPORTS = (EXPORT, ".nsys-rep")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """Where and how cases are captured.
+
+    Attributes:
+        folder: Where reports, records and the logs of failures go.
+        python: The interpreter of the workloads.
+        profiler: How they are profiled.
+        timeout: Seconds that one process may take; None is any time.
+    """
+
+    folder: Path
+    python: str
+    profiler: Profiler
+    timeout: float | None = None
+
+    def is_finished(self, case: Case) -> bool:
+        """Whether the case was captured before, with the same settings."""
+        return finished(self.folder, case.name, case.settings())
+
+    def run(self, case: Case) -> Record:
+        """Captures a case and returns its record; nothing of an earlier one is touched before that is complete.
+
+        Raises:
+            UsageError: If a process fails, saying why, or results differ from eager mode's.
+        """
+        log = self.folder / f"{case.name}.log"
+        log.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=f".{case.name}-") as name:
+            temporary = Path(name)
+            record = self._captured(case, temporary, log)
+            for made in _reports(temporary, case.name):
+                made.replace(self.folder / made.name)
+        write_record(self.folder, case.name, record)
+        log.unlink()
+        return record
+
+    def _captured(self, case: Case, temporary: Path, log: Path) -> Record:
+        plain = dataclasses.replace(case.request, ops=None, regions=(), window=None, compile_phases=False)
+        profiled = dataclasses.replace(case.request, check=False, repeats=1)
+        with _caches(case, temporary) as (prime, unprofiled_cache, profiled_cache):
+            if prime:
+                self._outcome(case, dataclasses.replace(plain, check=False, repeats=1), temporary, log, prime)
+            unprofiled = self._outcome(case, plain, temporary, log, unprofiled_cache)
+            _check_agreement(unprofiled)
+            profiled_outcome = self._outcome(case, profiled, temporary, log, profiled_cache, self.profiler)
+        reports = [path.name for path in _reports(temporary, case.name) if path.suffix == EXPORT]
+        if not reports:
+            raise UsageError(f"nsys made no report (it said: {last_words(log) or 'nothing'}); see {log}")
+        return {
+            "name": case.name,
+            "case": case.settings(),
+            "unprofiled": _with_median(unprofiled),
+            "profiled": _with_median(profiled_outcome),
+            "reports": reports,
+            "nsys": dataclasses.replace(self.profiler, nsys="nsys").command(case.name),
+            "tool": __version__,
+        }
+
+    def _outcome(
+        self,
+        case: Case,
+        request: Any,
+        temporary: Path,
+        log: Path,
+        env: Mapping[str, str],
+        profiler: Profiler | None = None,
+    ) -> dict[str, Any]:
+        """Runs one process (or all ranks) and returns what rank 0 wrote."""
+        outcome = temporary / "outcome.json"
+        outcome.unlink(missing_ok=True)
+        arguments = [*request.arguments(), "--outcome", str(outcome)]
+        per_rank = ".rank%q{RANK}" if case.report_per_rank and case.ranks > 1 else ""
+        words = profiler.command(str(temporary / f"{case.name}{per_rank}")) if profiler else []
+        command = workload_command(case, arguments, self.python, words)
+        code = run_child(command, log, env={**case.env, **env}, timeout=self.timeout)
+        if not outcome.is_file():
+            raise UsageError(_why(log, code))
+        written: dict[str, Any] = json.loads(outcome.read_text(encoding="utf-8"))
+        return written
+
+
+def _why(log: Path, code: int) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line.partition(COMPLAINT)[2] for line in lines if COMPLAINT in line]
+    return told[0] if told else f"its process ended with exit code {code}: {last_words(log) or 'no output'}; see {log}"
+
+
+def _check_agreement(outcome: Mapping[str, Any]) -> None:
+    found = outcome["agreement"]
+    if found is not None and not found["agrees"]:
+        gradient = f", its gradients by {found['gradient']:.2%}" if "gradient" in found else ""
+        raise UsageError(
+            f"its output differs from eager mode's by {found['output']:.2%}{gradient}"
+            f" (allowed: {found['tolerance']:.2%}"
+            + (f" and {found['gradient_tolerance']:.2%}" if gradient else "")
+            + "); --no-check captures it all the same"
+        )
+
+
+def _with_median(outcome: dict[str, Any]) -> dict[str, Any]:
+    return {**outcome, "step_median_ns": median(outcome["step_ns"])}
+
+
+@contextmanager
+def _caches(case: Case, temporary: Path) -> Iterator[tuple[dict[str, str], dict[str, str], dict[str, str]]]:
+    """Yields where compilers cache: in a process that fills the cache (if any), unprofiled, profiled."""
+    if case.cache == "user":
+        yield {}, {}, {}
+        return
+    folders = [temporary / f"cache{number}" for number in range(2)]
+    first, second = (_cache_variables(folder) for folder in folders)
+    try:
+        yield (first, first, first) if case.cache == "warm" else ({}, first, second)
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _cache_variables(folder: Path) -> dict[str, str]:
+    return {
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        "TRITON_CACHE_DIR": str(folder / "triton"),
+        "CUDA_CACHE_PATH": str(folder / "cuda"),
+    }
+
+
+def _reports(folder: Path, stem: str) -> list[Path]:
+    """The reports of a capture, and their exports, in the order of the ranks."""
+    return sorted(path for path in folder.iterdir() if path.name.startswith(stem) and path.suffix in _REPORTS)
+
+
+def capture_program(command: Sequence[str], report: Path, profiler: Profiler) -> int:
+    """Profiles any program, which writes to standard error, and returns its exit code.
+
+    Args:
+        command: The program and its arguments.
+        report: The .nsys-rep to make.
+        profiler: How to profile it.
+
+    Raises:
+        UsageError: If nsys makes no report.
+    """
+    with tempfile.TemporaryDirectory(dir=report.parent, prefix=f".{report.stem}-") as name:
+        made = Path(name, report.name)
+        code = run_child([*profiler.command(str(made.with_suffix(""))), *command], None)
+        if not made.is_file():
+            raise UsageError(f"nsys made no report of {command[0]} (exit code {code}); see what it said above")
+        made.replace(report)
+    return code

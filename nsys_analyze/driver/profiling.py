@@ -1,0 +1,90 @@
+"""The command lines of nsys, with flags chosen for the numbers of this package.
+
+CUDA calls and kernels with NVTX ranges; CUDA graphs by node, so that their kernels are seen; no sampling of the CPU and
+no context switches, which cost the program time and answer no question here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nsys_analyze.driver.cases import Case
+from nsys_analyze.errors import UsageError
+
+BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profiler:
+    """How programs are profiled.
+
+    Attributes:
+        nsys: The program.
+        cuda: Whether there is CUDA to trace.
+        window: Whether the capture waits for cudaProfilerStart.
+        export: Whether nsys exports the report to SQLite, too.
+        options: More options of `nsys profile`, as they are.
+    """
+
+    nsys: str
+    cuda: bool = True
+    window: bool = False
+    export: bool = True
+    options: tuple[str, ...] = ()
+
+    def command(self, report: str) -> list[str]:
+        """The words before the program; ``report`` is the path of the report without a suffix."""
+        traced = ["--trace", "cuda,nvtx", "--cuda-graph-trace", "node"] if self.cuda else ["--trace", "nvtx"]
+        window = ["--capture-range", "cudaProfilerApi", "--capture-range-end", "stop"] if self.window else []
+        output = ["--output", report, "--force-overwrite", "true", *(["--export", "sqlite"] if self.export else [])]
+        profile = [self.nsys, "profile", *traced, "--sample", "none", "--cpuctxsw", "none"]
+        return [*profile, *window, *output, *self.options]
+
+
+def find_nsys() -> str:
+    """Returns the path of nsys: what NSYS names, else the one on PATH.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    named = os.environ.get("NSYS")
+    found = shutil.which(named or "nsys")
+    if found is None:
+        why = f"NSYS names {named}, which is no program" if named else "nsys is not on PATH"
+        raise UsageError(f"{why}; install Nsight Systems, or set NSYS to its nsys")
+    return found
+
+
+def workload_command(case: Case, arguments: Sequence[str], python: str, profiler: Sequence[str] = ()) -> list[str]:
+    """Returns the command that runs a case, under the words of a profiler where there are some.
+
+    Args:
+        case: What runs.
+        arguments: Arguments of its process.
+        python: The interpreter.
+        profiler: What to put before the program: before torchrun for one report of all ranks, else in each rank.
+    """
+    script = [str(BOOTSTRAP), *arguments]
+    if case.ranks == 1:
+        return [*profiler, python, *script]
+    torchrun = [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(case.ranks)]
+    if case.report_per_rank and profiler:
+        return [*torchrun, "--no-python", *profiler, python, *script]
+    return [*profiler, *torchrun, *script]
+
+
+def interpreter(named: str | None) -> str:
+    """Returns the path of a Python interpreter: the one named, else this one.
+
+    Raises:
+        UsageError: If there is no such program.
+    """
+    found = shutil.which(named or sys.executable)
+    if found is None:
+        raise UsageError(f"--python {named}: no such program")
+    return str(Path(found).absolute())
