@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -201,10 +200,13 @@ def _row(folder: Path, record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _step(report: Path) -> Stage | None:
-    """The stage of the steps in a case's report, or None where the report does not tell."""
+    """The stage of the steps in a case's report, or None where the report cannot be read here, which is then told."""
     import nsys_analyze
 
-    with contextlib.suppress(NsysAnalyzeError), progress(f"reading {report.name}"):
-        stages = nsys_analyze.open_report(report).analysis().stages
-        return next((stage for stage in stages if stage.name == "step" and stage.domain == "stages"), None)
-    return None
+    try:
+        with progress(f"reading {report.name}"):
+            stages = nsys_analyze.open_report(report).analysis().stages
+    except (NsysAnalyzeError, ImportError) as error:
+        click.echo(f"{report.name}: cannot be analysed here: {error}", err=True)
+        return None
+    return next((stage for stage in stages if stage.name == "step"), None)

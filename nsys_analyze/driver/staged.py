@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from nsys_analyze.driver.annotate import stage
@@ -33,6 +34,29 @@ def run(request: Request) -> Outcome:
     return staged.run()
 
 
+class Stage:
+    """Surrounds a stage. No generator, for ranges in those are start/end ranges."""
+
+    def __init__(self, run: Staged, name: str) -> None:
+        self._run, self._name, self._range = run, name, stage(name)
+
+    def __enter__(self) -> None:
+        if self._name == self._run.request.window:
+            self._run.open_window()
+        self._begin = time.perf_counter_ns()
+        self._range.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._run.synchronize()
+        finally:
+            self._range.__exit__(kind, error, traceback)
+        self._run.stages_ns[self._name] = time.perf_counter_ns() - self._begin
+
+
 class Staged:
     """One run, from import to the last step; the attributes fill as the stages pass."""
 
@@ -49,20 +73,9 @@ class Staged:
         self.step_ns: list[float] = []
         self.agreement: dict[str, Any] | None = None
 
-    @contextlib.contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Surrounds a stage, which ends when the GPU has done its work; opens the capture window before it."""
-        if name == self.request.window:
-            self.open_window()
-        begin = time.perf_counter_ns()
-        opened = stage(name)
-        opened.__enter__()
-        try:
-            yield
-            self.synchronize()
-        finally:
-            opened.__exit__(None, None, None)
-        self.stages_ns[name] = time.perf_counter_ns() - begin
+    def stage(self, name: str) -> Stage:
+        """Surrounds a stage, which ends when the GPU has done its work; the capture window may open before it."""
+        return Stage(self, name)
 
     def load(self) -> None:
         """Imports PyTorch, the workload and the executor."""

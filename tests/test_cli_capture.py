@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nsys_analyze import cli
+from nsys_analyze.driver.processes import run_child
+from nsys_analyze.errors import UsageError
+from tests.driver_stubs import Stubs
+
+MARK = "NSYS_ANALYZE_CHILD"
+
+
+@pytest.fixture
+def stubs(tmp_path, sample_report, monkeypatch):
+    folder = tmp_path / "stubs"
+    folder.mkdir()
+    stubs = Stubs(folder, sample_report("llama_eager"))
+    monkeypatch.setenv("NSYS", str(stubs.nsys))
+    monkeypatch.chdir(tmp_path)
+    return stubs
+
+
+@pytest.fixture
+def capture(stubs, capsys):
+    """Runs ``capture llama`` into the folder out; returns exit code, standard output and standard error."""
+
+    def capture(*arguments):
+        code = cli.main(["capture", "llama", "-o", "out", "--python", str(stubs.python), *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return capture
+
+
+def record(name):
+    return json.loads(Path("out", f"{name}.case.json").read_text())
+
+
+def names():
+    return sorted(path.name for path in Path("out").iterdir())
+
+
+def test_a_case_is_run_unprofiled_and_profiled(capture, stubs):
+    code, out, err = capture("--steps", "4", "--ops", "linear|mm", "--region", "mm..mm")
+    assert code == 0, err
+    assert err.startswith("1/1 llama-eager: captured in ")
+    assert names() == ["llama-eager.case.json", "llama-eager.nsys-rep", "llama-eager.sqlite"]
+    (profile,) = stubs.calls("nsys")
+    assert profile[: profile.index("--output")] == [
+        *("profile", "--trace", "cuda,nvtx", "--cuda-graph-trace", "node"),
+        *("--sample", "none", "--cpuctxsw", "none"),
+    ]
+    assert profile[profile.index("--output") + 2 :][:4] == ["--force-overwrite", "true", "--export", "sqlite"]
+    plain, profiled = [call[2:] for call in stubs.calls("python")]
+    assert {"--check", "--repeats", "5"} <= set(plain)
+    assert not {"--ops", "--region", "--compile-phases"} & set(plain)
+    assert {"--ops", "linear|mm", "--region", "mm..mm", "--compile-phases"} <= set(profiled)
+    assert "--check" not in profiled
+    found = record("llama-eager")
+    assert found["unprofiled"]["step_median_ns"] == 2e6
+    assert found["unprofiled"]["agreement"]["agrees"]
+    assert found["nsys"][:2] == ["nsys", "profile"]
+    assert str(Path.cwd()) not in json.dumps(found)
+    head, row = out.splitlines()
+    assert head.split() == ["case", "unprofiled", "profiled", "CPU", "overhead", "GPU", "active", "kernels", "agrees"]
+    assert row.split() == ["llama-eager", "2.00", "ms", "1.67", "ms", "1.39", "ms", "277", "us", "60", "yes"]
+
+
+def test_every_combination_is_a_case(capture, stubs):
+    code, out, err = capture(
+        *("--executor", "eager", "--executor", "cudagraph-raw", "--sweep", "batch=1,4", "--env", "FLAG='a b' OTHER=2")
+    )
+    assert code == 0, err
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [
+        f"llama-{executor}-batch={batch}{env}"
+        for batch in (1, 4)
+        for executor in ("eager", "cudagraph_raw")
+        for env in ("", "-FLAG=a_b-OTHER=2")
+    ]
+    assert record("llama-eager-batch=4-FLAG=a_b-OTHER=2")["case"]["env"] == {"FLAG": "a b", "OTHER": "2"}
+    flags = [call[0]["FLAG"] for call in stubs.calls("python")]
+    assert flags == [None, None, "a b", "a b"] * 4
+    assert [call[call.index("--size") + 1] for call in stubs.calls("python")] == ["batch=1"] * 8 + ["batch=4"] * 8
+
+
+def test_a_failure_is_told_and_the_others_go_on(capture, stubs):
+    executors = [word for name in ("torchscript", "aot_eager", "thunder", "eager") for word in ("--executor", name)]
+    code, out, err = capture(*executors)
+    assert code == 2
+    told = err.splitlines()
+    assert told[0] == "1/4 llama-torchscript: failed: torchscript: not today"
+    assert "2/4 llama-aot_eager: failed: its process ended with exit code 1: ZeroDivisionError: a bug; see " in told[1]
+    assert "its output differs from eager mode's by 50.00% (allowed: 2.00%); --no-check" in told[2]
+    assert told[3].startswith("4/4 llama-eager: captured")
+    assert told[4] == "Error: 3 of 4 cases failed: llama-torchscript, llama-aot_eager, llama-thunder"
+    assert len(out.splitlines()) == 2
+    assert [name for name in names() if name.endswith(".log")] == [
+        "llama-aot_eager.log",
+        "llama-thunder.log",
+        "llama-torchscript.log",
+    ]
+    assert not [name for name in names() if name.startswith(".")]
+
+
+def test_finished_cases_are_not_captured_again(capture, stubs):
+    assert capture()[0] == 0
+    before = len(stubs.calls("python"))
+    code, out, err = capture()
+    assert (code, err) == (0, "1/1 llama-eager: captured before\n")
+    assert "llama-eager" in out
+    assert len(stubs.calls("python")) == before
+    assert "captured in" in capture("--again")[2]
+    assert "captured in" in capture("--steps", "20")[2]  # another setting, so not the same case
+    Path("out/llama-eager.sqlite").unlink()
+    assert "captured in" in capture("--steps", "20")[2]
+
+
+def test_a_failure_leaves_an_earlier_capture_alone(capture, stubs, monkeypatch):
+    capture()
+    before = record("llama-eager")
+    monkeypatch.setenv("STUB_NSYS", "no report")
+    code, _, err = capture("--again")
+    assert code == 2
+    assert "nsys made no report (it said: Importer error: it broke); see " in err
+    assert record("llama-eager") == before
+    assert Path("out/llama-eager.sqlite").is_file()
+
+
+def test_caches(capture, stubs):
+    def caches():
+        found = [call[0]["TORCHINDUCTOR_CACHE_DIR"] for call in stubs.calls("python")]
+        stubs.calls_file.unlink()
+        return found
+
+    capture("--cache", "cold")
+    plain, profiled = caches()
+    assert plain != profiled
+    capture("--cache", "warm")
+    assert len(set(found := caches())) == 1
+    assert len(found) == 3
+    capture("--cache", "user")
+    assert caches() == [os.environ.get("TORCHINDUCTOR_CACHE_DIR")] * 2
+
+
+def test_a_window_and_more_options(capture, stubs):
+    assert capture("--from", "steady", "--nsys-option=--delay=1")[0] == 0
+    (profile,) = stubs.calls("nsys")
+    assert {"--capture-range", "cudaProfilerApi", "--capture-range-end", "stop", "--delay=1"} <= set(profile)
+    plain, profiled = stubs.calls("python")
+    assert "--window" not in plain
+    assert profiled[profiled.index("--window") + 1] == "steady"
+
+
+def test_without_a_gpu_only_ranges_are_traced(capture, stubs):
+    assert capture("--device", "cpu")[0] == 0
+    (profile,) = stubs.calls("nsys")
+    assert profile[1:3] == ["--trace", "nvtx"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sweep", "batch"], "--sweep batch: write NAME=N"),
+        (["--sweep", "batch=1,x"], "--sweep batch=1,x: write NAME=N"),
+        (["--sweep", "batch=0"], "--sweep batch=0: write NAME=N"),
+        (["--env", "FLAG"], "--env FLAG: write NAME=VALUE"),
+        (["--env", "A='1"], "--env A='1: No closing quotation"),
+        (["--parallel", "ddp"], "need several --ranks"),
+        (["--ranks", "2", "--from-rank", "1"], "--from-rank needs --from"),
+        (["--python", "no-such-python"], "--python no-such-python: no such program"),
+        (["--steps", "1"], "Invalid value for '--steps'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(capture, stubs, arguments, message):
+    code, out, err = capture(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert stubs.calls("python") == []
+
+
+def test_without_nsys_nothing_runs(capture, stubs, monkeypatch):
+    monkeypatch.setenv("NSYS", "/nowhere/nsys")
+    assert capture()[2] == (
+        "Error: NSYS names /nowhere/nsys, which is no program; install Nsight Systems, or set NSYS to its nsys\n"
+    )
+    monkeypatch.delenv("NSYS")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "nsys is not on PATH" in capture()[2]
+    assert stubs.calls("python") == []
+
+
+def test_a_process_that_takes_too_long_is_ended(capture, stubs):
+    code, _, err = capture("--executor", "cudagraphs", "--timeout", "1.5")
+    assert code == 2
+    assert "took longer than 1.5 s (--timeout)" in err
+    assert marked() == []
+
+
+def marked():
+    """Processes that a capture started and that still run."""
+    return [process for process in psutil.process_iter() if MARK in environment(process)]
+
+
+def environment(process):
+    try:
+        return process.environ()
+    except psutil.Error:
+        return {}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_leaves_finished_cases_and_no_process(stubs, number):
+    command = [sys.executable, "-m", "nsys_analyze", "capture", "llama", "-o", "out", "--python", str(stubs.python)]
+    child = subprocess.Popen(
+        [*command, "--executor", "eager", "--executor", "cudagraphs"],
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 30
+    while not Path(f"{stubs.calls_file}.sleeping").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(marked()) >= 2
+    child.send_signal(number)
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert "Traceback" not in err
+    assert marked() == []
+    assert [name for name in names() if not name.endswith(".log")] == [
+        *("llama-eager.case.json", "llama-eager.nsys-rep", "llama-eager.sqlite")
+    ]
+
+
+def test_a_program_that_cannot_be_started(tmp_path):
+    with pytest.raises(UsageError, match=r"/nowhere: cannot be started \(No such file or directory\)"):
+        run_child(["/nowhere"], tmp_path / "log")
+
+
+@pytest.fixture
+def run(stubs, capfd):
+    """Runs ``run`` with a program of its own that ends with ``ends``."""
+    Path("train.py").write_text("import sys; print('training'); sys.exit(int(sys.argv[1]))")
+
+    def run(*arguments, ends=0):
+        code = cli.main(["run", *arguments, "--", sys.executable, "train.py", str(ends)])
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_run_profiles_a_program_and_analyses_it(run, stubs):
+    code, out, err = run()
+    assert (code, err) == (0, "training\n")
+    assert out.startswith("train.sqlite · NVIDIA H200")
+    assert "steady / step" in out
+    assert Path("train.nsys-rep").is_file()
+    profile, export = stubs.calls("nsys")
+    assert profile[1:5] == ["--trace", "cuda,nvtx", "--cuda-graph-trace", "node"]
+    assert profile[-3:] == [sys.executable, "train.py", "0"]
+    assert export[:3] == ["export", "--type", "sqlite"]
+
+
+def test_run_keeps_what_is_there(run, stubs):
+    assert run("--report", "mine.nsys-rep", "-o", "mine.json")[0] == 0
+    assert json.loads(Path("mine.json").read_text())["report"]["file"] == "mine.sqlite"
+    code, _, err = run("--report", "mine.nsys-rep")
+    assert code == 2
+    assert "mine.nsys-rep: exists; --overwrite replaces it" in err
+    assert run("--report", "mine.nsys-rep", "--overwrite")[0] == 0
+
+
+def test_run_tells_of_a_program_that_failed(run):
+    code, out, err = run(ends=3)
+    assert code == 2
+    assert "steady / step" in out
+    assert err.splitlines()[-1].endswith(": ended with exit code 3; its report is train.nsys-rep")
+
+
+def test_run_without_a_report(run, monkeypatch):
+    monkeypatch.setenv("STUB_NSYS", "no report")
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert f"nsys made no report of {sys.executable} (exit code 1)" in err
+    assert not list(Path().glob(".train*"))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [("x.sqlite", "the name ends in .nsys-rep"), ("no/x.nsys-rep", "there is no folder no")]
+)
+def test_run_refuses_targets(run, target, message):
+    assert message in run("--report", target)[2]
