@@ -284,6 +284,30 @@ def test_nothing_is_done_without_the_package_or_a_tool(events, monkeypatch):
     assert type(annotate("no package")) is Annotation
 
 
+def test_older_packages_are_called_through_their_library(events, monkeypatch):
+    calls = []
+    library = {
+        name: lambda *args, name=name: calls.append((name, *args)) or 7
+        for name in ("push_range", "pop_range", "start_range", "end_range")
+    }
+    native = types.SimpleNamespace(attributes="attributes", domain=types.SimpleNamespace(handle="handle"))
+    package = types.ModuleType("nvtx")
+    package.annotate, package._lib = lambda *args, **kwargs: native, types.SimpleNamespace(**library)
+    monkeypatch.setitem(sys.modules, "nvtx", package)
+    monkeypatch.delenv("NVTX_INJECTION64_PATH", raising=False)
+    assert type(annotate("no tool")) is Annotation
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/somewhere/libToolsInjection64.so")
+    with annotate("old"):
+        pass
+    annotate("old").finish(annotate("old").begin())
+    assert calls == [
+        ("push_range", "attributes", "handle"),
+        ("pop_range", "handle"),
+        ("start_range", "attributes", "handle"),
+        ("end_range", 7),
+    ]
+
+
 @pytest.mark.parametrize("color", ["mauve", "#12345", "#gggggg"])
 def test_a_colour_that_is_none(events, color):
     with pytest.raises(ValueError, match="no color"):

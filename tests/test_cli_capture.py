@@ -172,6 +172,8 @@ def test_without_a_gpu_only_ranges_are_traced(capture, stubs):
         (["--sweep", "batch"], "--sweep batch: write NAME=N"),
         (["--sweep", "batch=1,x"], "--sweep batch=1,x: write NAME=N"),
         (["--sweep", "batch=0"], "--sweep batch=0: write NAME=N"),
+        (["--env", "FLAG=a b", "--env", "FLAG='a b'", "--env", "FLAG=a_b"], "--env FLAG=a b: write NAME=VALUE"),
+        (["--env", "FLAG='a b'", "--env", "FLAG=a_b"], "llama-eager-FLAG=a_b: two cases would have this name"),
         (["--env", "FLAG"], "--env FLAG: write NAME=VALUE"),
         (["--env", "A='1"], "--env A='1: No closing quotation"),
         (["--parallel", "ddp"], "need several --ranks"),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nsys_analyze.driver.request import Request
+from nsys_analyze.driver.request import DTYPES, Request
 from nsys_analyze.errors import UsageError
 
 CACHES = ("cold", "warm", "user")
@@ -41,6 +41,7 @@ class Case:
         """What its files are called: the same for the same case, another for another of the same capture."""
         request = self.request
         parts = [request.workload, *(["train"] if request.train else []), request.executor]
+        parts += [] if request.dtype == DTYPES[0] else [request.dtype]
         parts += [f"{size}={value}" for size, value in request.sizes.items()]
         parts += [] if self.ranks == 1 else [f"{request.parallel}={self.ranks}"]
         parts += [f"{name}={value}" for name, value in self.env.items()]
@@ -64,7 +65,7 @@ def matrix(first: Case, executors: Sequence[str], sweeps: Iterable[str], environ
 
     Args:
         first: What all cases share.
-        executors: Their names.
+        executors: Their names; `-` and `_` are the same.
         sweeps: Each ``name=1,2,4``.
         environments: Each ``NAME=VALUE``, or several of them as a shell reads them; each makes a case.
 
@@ -73,11 +74,22 @@ def matrix(first: Case, executors: Sequence[str], sweeps: Iterable[str], environ
     """
     sizes = [_sweep(each) for each in dict.fromkeys(sweeps)]
     envs = [{}, *(_environment(each) for each in dict.fromkeys(environments))]
+    names = dict.fromkeys(executor.replace("-", "_") for executor in executors)
     cases = []
-    for point, executor, env in itertools.product(itertools.product(*sizes), dict.fromkeys(executors), envs):
-        request = dataclasses.replace(first.request, executor=executor.replace("-", "_"), sizes=dict(point))
+    for point, executor, env in itertools.product(itertools.product(*sizes), names, envs):
+        request = dataclasses.replace(first.request, executor=executor, sizes=dict(point))
         cases.append(dataclasses.replace(first, request=request, env={**first.env, **env}))
-    return list({case.name: case for case in cases}.values())
+    _check_names(cases)
+    return cases
+
+
+def _check_names(cases: Sequence[Case]) -> None:
+    """Refuses cases whose files would have the same name."""
+    named: dict[str, Case] = {}
+    for case in cases:
+        other = named.setdefault(case.name, case)
+        if other is not case:
+            raise UsageError(f"{case.name}: two cases would have this name; capture them into folders of their own")
 
 
 def _sweep(text: str) -> list[tuple[str, int]]:

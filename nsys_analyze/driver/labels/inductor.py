@@ -25,19 +25,19 @@ def label_inductor(choice: Choice) -> Iterator[None]:
     """Labels the code of all graphs that Inductor loads while it lasts, forward and backward."""
     from torch._inductor.codecache import PyCodeCache
 
-    labeller, load = _Labeller(choice), PyCodeCache.load_by_key_path
+    labeller, original = _Labeller(choice), vars(PyCodeCache)["load_by_key_path"]
 
-    def load_and_label(*args: Any, **kwargs: Any) -> Any:
-        module = load(*args, **kwargs)
+    def load_and_label(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        module = original.__func__(cls, *args, **kwargs)
         if hasattr(module, "call"):
             labeller.label_module(module)
         return module
 
-    PyCodeCache.load_by_key_path = load_and_label
+    PyCodeCache.load_by_key_path = classmethod(load_and_label)
     try:
         yield
     finally:
-        PyCodeCache.load_by_key_path = load
+        PyCodeCache.load_by_key_path = original
 
 
 class _Labeller:
@@ -59,9 +59,13 @@ class _Labeller:
     def _kernel(self, name: str, kernel: Any) -> Any:
         found = _KERNEL.fullmatch(name)
         names = (name, *found[1].split("_")) if found else (name,)
-        if callable(getattr(kernel, "run", None)):
-            return _Kernel(kernel, self.ranged(names, kernel.run))
-        return self.ranged(names, kernel)
+        if not callable(getattr(kernel, "run", None)):
+            return self.ranged(names, kernel)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return kernel.run(*args, **kwargs)  # each time: a kernel may get another once it is tuned
+
+        return _Kernel(kernel, self.ranged(names, run))
 
     def ranged(self, names: tuple[str, ...], function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the function inside its range and at the ends of stretches, or as it is if nothing was chosen."""
