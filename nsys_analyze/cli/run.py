@@ -57,6 +57,7 @@ def run(**options: Any) -> None:
             depth=None,
             top=None,
             sort=None,
+            merge_ranks=False,
             **{name: options[name] for name in ("format", "output", "stage", "breakdown", "debug")},
         )
     )
