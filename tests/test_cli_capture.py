@@ -294,6 +294,8 @@ def test_run_without_a_report(run, monkeypatch):
     code, out, err = run()
     assert (code, out) == (2, "")
     assert f"nsys made no report of {sys.executable} (exit code 1)" in err
+    code, out, err = run("--window")
+    assert f"nsys made no report of {sys.executable}, as nothing called cudaProfilerStart (exit code 1)" in err
     assert not list(Path().glob(".train*"))
 
 

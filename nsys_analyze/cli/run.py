@@ -52,13 +52,17 @@ def run(**options: Any) -> None:
     report(
         Request(
             reports=(str(export),),
-            reading=reading,
+            format=options["format"],
+            output=options["output"],
+            stage=options["stage"],
             by="path",
             depth=None,
             top=None,
             sort=None,
+            reading=reading,
+            breakdown=options["breakdown"],
             merge_ranks=False,
-            **{name: options[name] for name in ("format", "output", "stage", "breakdown", "debug")},
+            debug=options["debug"],
         )
     )
     if code:

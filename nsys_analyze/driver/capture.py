@@ -73,7 +73,7 @@ class Capture:
             profiled_outcome = self._outcome(case, profiled, temporary, log, profiled_cache, self.profiler)
         reports = [path.name for path in _reports(temporary, case.name) if path.suffix == EXPORT]
         if not reports:
-            raise UsageError(f"nsys made no report (it said: {last_words(log) or 'nothing'}); see {log}")
+            raise UsageError(f"nsys made no report{self.profiler.excuse()} (it said: {last_words(log)}); see {log}")
         return {
             "name": case.name,
             "case": case.settings(),
@@ -110,7 +110,7 @@ class Capture:
 def _why(log: Path, code: int) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     told = [line.partition(COMPLAINT)[2] for line in lines if COMPLAINT in line]
-    return told[0] if told else f"its process ended with exit code {code}: {last_words(log) or 'no output'}; see {log}"
+    return told[0] if told else f"its process ended with exit code {code}: {last_words(log)}; see {log}"
 
 
 def _check_agreement(outcome: Mapping[str, Any]) -> None:
@@ -172,6 +172,8 @@ def capture_program(command: Sequence[str], report: Path, profiler: Profiler) ->
         made = Path(name, report.name)
         code = run_child([*profiler.command(str(made.with_suffix(""))), *command], None)
         if not made.is_file():
-            raise UsageError(f"nsys made no report of {command[0]} (exit code {code}); see what it said above")
+            raise UsageError(
+                f"nsys made no report of {command[0]}{profiler.excuse()} (exit code {code}); see what it said above"
+            )
         made.replace(report)
     return code

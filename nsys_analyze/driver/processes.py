@@ -18,7 +18,7 @@ from nsys_analyze.errors import UsageError
 
 _MARK = "NSYS_ANALYZE_CHILD"  # in the environment of all that a child starts, also of what leaves its process group
 _LEAVE_S, _STOP_S, _LOOK_S = 3.0, 5.0, 0.05
-_PROGRESS = re.compile(r"\[[=\s\d]+%|^Generating |^\s*$")
+_PROGRESS = re.compile(r"\[[=\s\d]+%|^Generat(ing|ed)\b|^\s*$")
 
 
 def run_child(
@@ -66,12 +66,12 @@ def _start(command: Sequence[str], log: Path | None, environment: Mapping[str, s
 
 
 def last_words(log: Path) -> str:
-    """Returns the line of a log that most likely says what went wrong, or ''."""
+    """Returns the line of a log that most likely says what went wrong, or "nothing"."""
     text = log.read_text(encoding="utf-8", errors="replace").replace("\r", "\n") if log.is_file() else ""
     lines = [line.strip() for line in text.splitlines() if not _PROGRESS.search(line)]
     errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Interrupt)\b", line)]
     loud = [line for line in lines if "error" in line.lower()]
-    return (errors or loud or lines or [""])[-1][:300]
+    return (errors or loud or lines or ["nothing"])[-1][:300]
 
 
 @contextlib.contextmanager

@@ -45,6 +45,10 @@ class Profiler:
         profile = [self.nsys, "profile", *traced, "--sample", "none", "--cpuctxsw", "none"]
         return [*profile, *window, *output, *self.options]
 
+    def excuse(self) -> str:
+        """Why there may be no report though nothing failed."""
+        return ", as nothing called cudaProfilerStart" if self.window else ""
+
 
 def find_nsys() -> str:
     """Returns the path of nsys: what NSYS names, else the one on PATH.
