@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,6 +75,8 @@ def parse(arguments: Sequence[str]) -> tuple[Request, str | None]:
     Raises:
         SystemExit: If the command line is none.
     """
+    import argparse
+
     parser = argparse.ArgumentParser(prog="run_workload", description="Runs one workload in stages.")
     parser.add_argument("workload")
     parser.add_argument("--executor", default="eager")
