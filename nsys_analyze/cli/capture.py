@@ -41,6 +41,14 @@ log. Cases that were captured before, with the same settings, are not captured a
 
 Exit codes: 0 fine, 2 bad usage or a failed case, 130 interrupted."""
 
+_COLUMNS = (
+    *("case", "step", "profiled", "CPU overhead", "profiled", "per kernel", "GPU active", "exposed", "compile"),
+    *("kernels", "agrees"),
+)
+_NOTE = (
+    "step, CPU overhead, per kernel, compile: without nsys; `profiled` is the same with it; the rest is from the report"
+)
+
 
 @click.command(epilog=_EPILOG, short_help="Runs a workload under executors, and captures reports of it.")
 @click.argument("workload")
@@ -174,39 +182,45 @@ def summarise(folder: Path, names: Sequence[str]) -> str:
     rows = [_row(folder, records[name]) for name in names if name in records]
     if not rows:
         return ""
-    table = [("case", "unprofiled", "profiled", "CPU overhead", "GPU active", "kernels", "agrees"), *rows]
+    table = [_COLUMNS, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))).rstrip() for row in table]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, _NOTE, ""])
 
 
 def _row(folder: Path, record: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a case; a dash is what its report cannot tell."""
     from nsys_analyze.views.units import duration
 
-    def time_or_dash(value: float | None) -> str:
-        return "-" if value is None else duration(value)
-
-    step = _step(folder / record["reports"][0])
-    agreement = record["unprofiled"]["agreement"]
+    unprofiled, profiled, agreement = record["unprofiled"], record["profiled"], record["unprofiled"]["agreement"]
+    step = _step(folder / record["reports"][0], unprofiled["step_median_ns"])
+    gap = step.startup_gap_ns if step else None
+    times = (
+        unprofiled["step_median_ns"],
+        profiled["step_median_ns"] if step is None or step.pace_ns is None else step.pace_ns,
+        step.unprofiled_cpu_overhead_ns if step else None,
+        step.cpu_overhead_ns if step else None,
+        step.unprofiled_overhead_per_kernel_ns if step else None,
+        step.active_mean_ns if step else None,
+        gap.exposed_median if gap else None,
+        unprofiled["stages_ns"]["compile"],
+    )
     return (
         record["name"],
-        time_or_dash(record["unprofiled"]["step_median_ns"]),
-        time_or_dash(step.pace_ns if step and step.pace_ns is not None else record["profiled"]["step_median_ns"]),
-        time_or_dash(step.cpu_overhead_ns if step else None),
-        time_or_dash(step.active_mean_ns if step else None),
+        *("-" if time is None else duration(time) for time in times),
         "-" if step is None or step.kernels is None else f"{step.kernels / step.instances:g}",
         "-" if agreement is None else "yes" if agreement["agrees"] else "no",
     )
 
 
-def _step(report: Path) -> Stage | None:
+def _step(report: Path, unprofiled_ns: float) -> Stage | None:
     """The stage of the steps in a case's report, or None where the report cannot be read here, which is then told."""
     import nsys_analyze
 
     try:
         with progress(f"reading {report.name}"):
-            stages = nsys_analyze.open_report(report).analysis().stages
+            analysis = nsys_analyze.open_report(report).analysis(unprofiled={"steady/step": round(unprofiled_ns)})
     except (NsysAnalyzeError, ImportError) as error:
         click.echo(f"{report.name}: cannot be analysed here: {error}", err=True)
         return None
-    return next((stage for stage in stages if stage.name == "step"), None)
+    return next((stage for stage in analysis.stages if stage.name == "step"), None)

@@ -62,6 +62,7 @@ def run(**options: Any) -> None:
             reading=reading,
             breakdown=options["breakdown"],
             merge_ranks=False,
+            unprofiled=(),
             debug=options["debug"],
         )
     )
