@@ -11,11 +11,11 @@ import json, os, shutil, subprocess, sys
 from pathlib import Path
 
 arguments = sys.argv[1:]
-with open({calls!r}, "a") as file:
-    file.write(json.dumps(["nsys", *arguments]) + "\\n")
 if arguments[0] == "--version":
     print("NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0")
     sys.exit()
+with open({calls!r}, "a") as file:
+    file.write(json.dumps(["nsys", *arguments]) + "\\n")
 target = Path(arguments[arguments.index("--output") + 1].replace("%q{{RANK}}", os.environ.get("RANK", "")))
 if arguments[0] == "export":
     shutil.copy({export!r}, target)

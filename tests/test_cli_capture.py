@@ -69,7 +69,8 @@ def test_a_case_is_run_unprofiled_and_profiled(capture, stubs):
     found = record("llama-eager")
     assert found["unprofiled"]["step_median_ns"] == 2e6
     assert found["unprofiled"]["agreement"]["agrees"]
-    assert found["nsys"][:2] == ["nsys", "profile"]
+    assert found["nsys"]["version"] == "2025.3.1.90"
+    assert found["nsys"]["command"][:2] == ["nsys", "profile"]
     assert str(Path.cwd()) not in json.dumps(found)
     head, row, note = out.splitlines()
     assert re.split(r"  +", head) == [

@@ -135,8 +135,10 @@ def _capturing(options: dict[str, Any], folder: Path) -> Capture:
     from nsys_analyze.driver.capture import Capture
     from nsys_analyze.driver.profiling import Profiler, find_nsys, interpreter
 
+    nsys, version = find_nsys()
     profiler = Profiler(
-        nsys=find_nsys(),
+        nsys=nsys,
+        version=version,
         cuda=options["device"] == "cuda",
         window=options["window"] is not None,
         options=options["nsys_options"],

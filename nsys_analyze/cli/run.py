@@ -76,8 +76,10 @@ def _profiled(options: dict[str, Any], made: Path) -> tuple[int, Path]:
     from nsys_analyze.driver.profiling import Profiler, find_nsys
     from nsys_analyze.ingest.nsys import export_report
 
+    nsys, version = find_nsys()
     profiler = Profiler(
-        nsys=find_nsys(),
+        nsys=nsys,
+        version=version,
         cuda=not options["no_cuda"],
         window=options["window"],
         export=False,

@@ -80,7 +80,10 @@ class Capture:
             "unprofiled": _with_median(unprofiled),
             "profiled": _with_median(profiled_outcome),
             "reports": reports,
-            "nsys": dataclasses.replace(self.profiler, nsys="nsys").command(case.name),
+            "nsys": {
+                "version": self.profiler.version,
+                "command": dataclasses.replace(self.profiler, nsys="nsys").command(case.name),
+            },
             "tool": __version__,
         }
 

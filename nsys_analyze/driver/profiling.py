@@ -25,6 +25,7 @@ class Profiler:
 
     Attributes:
         nsys: The program.
+        version: Its version, where it says so.
         cuda: Whether there is CUDA to trace.
         window: Whether the capture waits for cudaProfilerStart.
         export: Whether nsys exports the report to SQLite, too.
@@ -32,6 +33,7 @@ class Profiler:
     """
 
     nsys: str
+    version: str | None = None
     cuda: bool = True
     window: bool = False
     export: bool = True
@@ -50,15 +52,17 @@ class Profiler:
         return ", as nothing called cudaProfilerStart" if self.window else ""
 
 
-def find_nsys() -> str:
-    """Returns the path of nsys: what NSYS names, else the one on PATH.
+def find_nsys() -> tuple[str, str | None]:
+    """Returns the path and the version of nsys: of what NSYS names, else of the one on PATH.
 
     Raises:
         UsageError: If there is none.
     """
-    named = os.environ.get("NSYS")
-    found = shutil.which(named or "nsys")
+    from nsys_analyze.ingest.nsys import installed_nsys
+
+    found = installed_nsys()
     if found is None:
+        named = os.environ.get("NSYS")
         why = f"NSYS names {named}, which is no program" if named else "nsys is not on PATH"
         raise UsageError(f"{why}; install Nsight Systems, or set NSYS to its nsys")
     return found
