@@ -67,20 +67,20 @@ class Request:
     """What was asked for on the command line, an attribute an option."""
 
     reports: tuple[str, ...]
-    format: str | None
-    output: str | None
-    stage: tuple[str, ...]
-    by: Literal["path", "name", "instance"]
-    depth: int | None
-    top: int | None
-    sort: str | None
+    format: str | None = None
+    output: str | None = None
+    stage: tuple[str, ...] = ()
+    by: Literal["path", "name", "instance"] = "path"
+    depth: int | None = None
+    top: int | None = None
+    sort: str | None = None
     reading: Reading
-    unprofiled: tuple[str, ...]
-    breakdown: bool
-    merge_ranks: bool
-    plot: str | None
-    instance: int | None
-    debug: bool
+    unprofiled: tuple[str, ...] = ()
+    breakdown: bool = False
+    merge_ranks: bool = False
+    plot: str | None = None
+    instance: int | None = None
+    debug: bool = False
 
     @property
     def picture(self) -> pictures.Picture:

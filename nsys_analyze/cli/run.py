@@ -55,14 +55,8 @@ def run(**options: Any) -> None:
             format=options["format"],
             output=options["output"],
             stage=options["stage"],
-            by="path",
-            depth=None,
-            top=None,
-            sort=None,
             reading=reading,
             breakdown=options["breakdown"],
-            merge_ranks=False,
-            unprofiled=(),
             debug=options["debug"],
         )
     )
