@@ -130,7 +130,7 @@ def launches(report: Report) -> pd.DataFrame:
             "kernel_ns": table.kernel_ns,
             "gpu_start_ns": table.gpu_start,
             "gpu_end_ns": table.gpu_end,
-            "queue_delay_ns": np.maximum(table.gpu_start - table.end, 0),
+            "queue_delay_ns": table.queue_delay,
             "blocking": table.blocking,
             "first_of_function": table.first_of_function,
             "range": assignment.inner,

@@ -74,7 +74,9 @@ def nest(ranges: Ranges, threads: Threads, rule: str) -> Nesting:
     first = np.searchsorted(ranges.thread, np.arange(len(threads.tid) + 1))
     parent = nearest_container(ranges.end, ranges.thread)
     nowhere = np.full(len(ranges), NONE, np.int32)
-    nesting = Nesting(parent, _roots(parent), nowhere, _crossings(ranges, parent), first)
+    nesting = Nesting(
+        parent, _roots(parent), nowhere, crossings(ranges.start, ranges.end, ranges.thread, parent), first
+    )
     return replace(nesting, hung_under=_hung_under(ranges, nesting, threads)) if rule == "process" else nesting
 
 
@@ -112,12 +114,15 @@ def _roots(parent: Int32) -> Int32:
         root = higher
 
 
-def _crossings(ranges: Ranges, parent: Int32) -> Bool:
-    """A range crosses its previous sibling or nothing: siblings end one after the other."""
-    group = np.where(parent >= 0, parent.astype(np.int64), -1 - ranges.thread.astype(np.int64))
+def crossings(start: Int64, end: Int64, thread: Int32, parent: Int32) -> Bool:
+    """Which intervals, ordered by (thread, start, longer first), began while an earlier one outside them was open.
+
+    An interval crosses its previous sibling or nothing: siblings end one after the other.
+    """
+    group = np.where(parent >= 0, parent.astype(np.int64), -1 - thread.astype(np.int64))
     order = np.argsort(group, kind="stable")
     previous, current = order[:-1], order[1:]
-    overlaps = (group[previous] == group[current]) & (ranges.end[previous] > ranges.start[current])
+    overlaps = (group[previous] == group[current]) & (end[previous] > start[current])
     crosses: Bool = np.zeros(len(parent), bool)
     crosses[current[overlaps]] = True
     return crosses

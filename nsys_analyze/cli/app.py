@@ -19,6 +19,7 @@ from nsys_analyze.cli.doctor import doctor
 from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
 from nsys_analyze.cli.run import run
+from nsys_analyze.cli.trace import trace
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
 
@@ -35,6 +36,7 @@ Examples:
   nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze kernels report.sqlite              the kernels of each loop
+  nsys-analyze trace report.sqlite -o t.pftrace   a picture for ui.perfetto.dev
   nsys-analyze report --help                      all options of the default verb
   nsys-analyze run -- python train.py             profile a program, then the same
   nsys-analyze capture llama --executor eager -o out  make reports of a model
@@ -60,6 +62,7 @@ app.add_command(doctor)
 app.add_command(kernels)
 app.add_command(capture)
 app.add_command(run)
+app.add_command(trace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from nsys_analyze.errors import UsageError
 
@@ -25,10 +26,27 @@ def write(content: str | bytes, target: str | None) -> None:
     if target is None or target == "-":
         _write_out(content)
         return
-    try:
-        _write_file(content if isinstance(content, bytes) else content.encode("utf-8"), Path(target))
-    except OSError as error:
-        raise UsageError(f"{target}: cannot write: {error.strerror or error}") from error
+    with writing(target) as file:
+        file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
+
+
+@contextlib.contextmanager
+def writing(target: str) -> Iterator[BinaryIO]:
+    """Opens the file ``target``, or standard output for "-", to be written piece by piece.
+
+    The file appears, or replaces what was there, when the block ends well; else all stays as it was.
+
+    Raises:
+        UsageError: If it cannot be written, also from within the block.
+        BrokenPipeError: If nobody reads standard output any more.
+    """
+    with _failing_as_usage("standard output" if target == "-" else target):
+        if target == "-":
+            with _standard_output() as out:
+                yield out.buffer
+        else:
+            with _opened(Path(target).resolve()) as file:
+                yield file
 
 
 def columns(target: str | None) -> int:
@@ -62,18 +80,30 @@ def check_target(target: str, inputs: Sequence[str], what: str = "one of the rep
 
 
 def _write_out(content: str | bytes) -> None:
-    if sys.stdout is None:
-        raise UsageError("standard output is closed: nowhere to write to")
-    try:
+    with _failing_as_usage("standard output"), _standard_output() as out:
         if isinstance(content, bytes):
-            sys.stdout.buffer.write(content)
+            out.buffer.write(content)
         else:
-            sys.stdout.write(_encodable(content, sys.stdout.encoding or "utf-8"))
-        sys.stdout.flush()
+            out.write(_encodable(content, out.encoding or "utf-8"))
+
+
+@contextlib.contextmanager
+def _failing_as_usage(name: str) -> Iterator[None]:
+    """Says what could not be written, and why; a reader who is gone is no failure."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(f"standard output: cannot write: {error.strerror or error}") from error
+        raise UsageError(f"{name}: cannot write: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    if sys.stdout is None:
+        raise UsageError("standard output is closed: nowhere to write to")
+    yield sys.stdout
+    sys.stdout.flush()
 
 
 def _encodable(text: str, encoding: str) -> str:
@@ -85,16 +115,18 @@ def _encodable(text: str, encoding: str) -> str:
     return text
 
 
-def _write_file(content: bytes, path: Path) -> None:
-    path = path.resolve()
-    if path.exists() and not path.is_file():  # a device or a pipe: renaming would replace it
-        path.write_bytes(content)
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file itself if it is a device or a pipe, which renaming would replace; else one that takes its place."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
         return
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
         temporary.chmod(_mode(path))
         temporary.replace(path)
     except BaseException:

@@ -28,10 +28,9 @@ class LaunchStatistics:
 def launch_statistics(launches: Launches, members: Membership, group: AnyInt, groups: int) -> LaunchStatistics:
     """Statistics of the launches that each group's instances own."""
     duration = launches.end - launches.start
-    delay = np.maximum(launches.gpu_start - launches.end, 0)
     usual = _Kept.of(members, launches.launches_kernel & ~launches.first_of_function, duration)
     firsts = _Kept.of(members, launches.first_of_function, duration)
-    waits = _Kept.of(members, ~launches.blocking, delay)
+    waits = _Kept.of(members, ~launches.blocking, launches.queue_delay)
     calls: list[LaunchCalls | None] = []
     delays: list[QueueDelay | None] = []
     for rows, number, count in batches(members, group, groups):

@@ -163,6 +163,12 @@ class Launches:
     def __len__(self) -> int:
         return len(self.start)
 
+    @property
+    def queue_delay(self) -> Int64:
+        """From the end of each call to the start of its first operation, at least 0."""
+        delay: Int64 = np.maximum(self.gpu_start - self.end, 0)
+        return delay
+
 
 @dataclass(frozen=True, slots=True)
 class ProfilerOverhead:

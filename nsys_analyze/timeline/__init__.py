@@ -2,6 +2,7 @@
 
 from nsys_analyze.timeline.busy import BusyTime
 from nsys_analyze.timeline.grouped import grouped_union
+from nsys_analyze.timeline.levels import levels
 from nsys_analyze.timeline.union import union
 
-__all__ = ["BusyTime", "grouped_union", "union"]
+__all__ = ["BusyTime", "grouped_union", "levels", "union"]
