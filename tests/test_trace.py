@@ -258,6 +258,11 @@ def test_lanes_hold_only_what_nests(drawn):
     assert not opened
 
 
+def test_slices_that_touch_share_a_lane():
+    start, end = np.array([0, 5, 10]), np.array([10, 15, 20])
+    assert assign_lanes(np.zeros(3, np.int32), start, end).tolist() == [0, 1, 0]
+
+
 def test_levels_of_nothing():
     nothing = np.zeros(0, np.int64)
     assert [each.tolist() for each in levels(nothing, nothing)] == [[], []]
@@ -356,6 +361,21 @@ def test_what_a_report_cannot_tell_is_not_there(builder, traced):
     assert "finished" not in arguments["idle"]
     assert "kernels" not in arguments["idle"] and "gpu_ops" not in arguments["idle"]
     assert not trace.counters
+
+
+def test_nobody_knows_the_kernels_of_a_graph_traced_whole(builder, traced):
+    thread = builder.process(100).thread()
+    thread.push_pop("graphs", 0, 100)
+    thread.call("cudaGraphLaunch", 10, 20).graph_trace(30, 40)
+    thread.push_pop("kernels", 200, 300)
+    thread.call("cudaLaunchKernel", 210, 220).kernel("k", 230, 240)
+    trace = traced(builder)
+    arguments = {piece.name: piece.arguments for piece in trace.slices}
+    assert arguments["graphs"]["graphs"] == arguments["graphs"]["gpu_ops"] == 1
+    assert "kernels" not in arguments["graphs"] and "kernel_ns" not in arguments["graphs"]
+    assert (arguments["kernels"]["kernels"], arguments["kernels"]["kernel_ns"]) == (1, 10)
+    assert "graphs" not in arguments["kernels"]
+    assert arguments["[CUDA graph]"]["cuda_graph"] == "whole"
 
 
 def test_a_report_without_anything_is_a_trace_without_anything(builder, traced):
