@@ -150,8 +150,9 @@ def _drawn(
         return json_view.render_kernels(found)
     if kind == "csv":
         from nsys_analyze.views import csv_view
+        from nsys_analyze.views.flat_rows import kernel_rows
 
-        return csv_view.render_kernels(found)
+        return csv_view.render(kernel_rows(found))
     from nsys_analyze.views import kernel_tables, markdown_view, table_view
 
     document = kernel_tables.compose([_with_warnings(analysis) for analysis in analyses], found, chosen)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from nsys_analyze.cli import output, pictures
+from nsys_analyze.cli import drawing, output, pictures
 from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
 from nsys_analyze.cli.unprofiled import applied, parsed, unprofiled_option
 from nsys_analyze.errors import UsageError
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
     from nsys_analyze.metrics.results import Analysis, RankedProgram
     from nsys_analyze.report import Report
 
-SUFFIXES = {".txt": "table", ".json": "json", ".csv": "csv", ".md": "md"}
+SUFFIXES = {
+    ".txt": "table",
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "md",
+    ".html": "html",
+    ".parquet": "parquet",
+}
 _EVERY_SUFFIX = SUFFIXES | pictures.SUFFIXES
-_ROWS = 20  # of a table, unless --top says otherwise
-_LOOPS = 5  # on a page, likewise
 
 _EPILOG = """\b
 Examples:
@@ -30,6 +36,8 @@ Examples:
   nsys-analyze report.sqlite --stage compile --depth 1 --breakdown
   nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
+  nsys-analyze report.sqlite -o report.html
+  nsys-analyze report.sqlite -o steps.csv --columns path,instances,pace_ns,startup_gap_exposed_median_ns
   nsys-analyze rank0.sqlite rank1.sqlite --merge-ranks
   nsys-analyze report.sqlite --unprofiled steady/step=0.71ms
   nsys-analyze report.sqlite -o report.png
@@ -74,6 +82,7 @@ class Request:
     depth: int | None = None
     top: int | None = None
     sort: str | None = None
+    columns: str | None = None
     reading: Reading
     unprofiled: tuple[str, ...] = ()
     breakdown: bool = False
@@ -123,8 +132,11 @@ class Results:
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="List N levels of stages, from the top or a match."
 )
-@click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {_ROWS}]")
+@click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {drawing.ROWS}]")
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
+@click.option(
+    "--columns", metavar="A,B,...", help="Only these columns, in this order: as in csv, or for a table as in --sort."
+)
 @reading_options
 @unprofiled_option
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
@@ -161,7 +173,7 @@ def run(request: Request) -> None:
         patterns=request.stage,
         depth=request.depth,
         sort=request.sort,
-        top=request.top if kind in ("json", "csv") else None,
+        top=request.top if kind in ("json", "csv", "parquet") else None,
         instances=request.by == "instance",
     )
     if kind in pictures.SUFFIXES.values():
@@ -175,7 +187,7 @@ def run(request: Request) -> None:
         analyses=select(analyses, selection),
         ranks=_ranks(analyses, selection) if request.merge_ranks else None,
     )
-    output.write(_DRAW[kind](results, request), request.output)
+    output.write(drawing.draw(kind, results, request), request.output)
 
 
 def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedProgram]:
@@ -203,13 +215,31 @@ def _check(request: Request, kind: str) -> None:
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
     pictures.check(request.picture, kind, request.output, request.reports)
+    _check_kind(request, kind)
     if request.breakdown:
         _check_breakdown(request, kind)
     if request.merge_ranks:
         _check_merge(request)
 
 
+def _check_kind(request: Request, kind: str) -> None:
+    """Refuses what the format asked for has no place for."""
+    if kind == "html" and (request.by == "instance" or request.sort):
+        option = "--by instance" if request.by == "instance" else "--sort"
+        raise UsageError(f"{option} does not go with html, whose page lists stages and sorts them by a click")
+    if kind == "parquet" and request.output in (None, "-") and output.is_terminal(sys.stdout):
+        raise UsageError("a terminal cannot show a parquet file: write it with -o FILE.parquet")
+    if request.columns is None:
+        return
+    if kind in ("json", "html"):
+        raise UsageError(f"--columns is for table, md, csv and parquet, not {kind}")
+    if request.merge_ranks and kind in ("table", "md"):
+        raise UsageError(f"--columns with --merge-ranks is for csv and parquet, not {kind}")
+
+
 def _check_breakdown(request: Request, kind: str) -> None:
+    if kind == "html":
+        raise UsageError("--breakdown: the page of html has it anyway")
     if kind not in ("table", "md"):
         raise UsageError(f"--breakdown is for table and md, not {kind}: JSON has all of its numbers anyway")
     if request.by == "instance":
@@ -232,57 +262,3 @@ def _analyse(path: str, request: Request, kind: str) -> tuple[Report, Analysis]:
             instances=request.by == "instance",
             digest=kind == "json",
         )
-
-
-def _table(results: Results, request: Request) -> str:
-    from nsys_analyze.views import table_view
-
-    return table_view.render(
-        results.analyses,
-        _layout(request),
-        columns=output.columns(request.output),
-        colour=output.wants_colour(request.output),
-        ranks=results.ranks or (),
-    )
-
-
-def _markdown(results: Results, request: Request) -> str:
-    from nsys_analyze.views import markdown_view
-
-    return markdown_view.render(results.analyses, _layout(request), results.ranks or ())
-
-
-def _json(results: Results, request: Request) -> str:
-    from nsys_analyze.views import json_view
-
-    return json_view.render(results.analyses, instances=request.by == "instance", ranks=results.ranks)
-
-
-def _csv(results: Results, request: Request) -> str:
-    from nsys_analyze.views import csv_view
-
-    if results.ranks is not None:
-        return csv_view.render_ranks(results.ranks)
-    return csv_view.render(results.analyses, instances=request.by == "instance")
-
-
-def _layout(request: Request) -> Any:
-    from nsys_analyze.views.page import Layout
-
-    return Layout(
-        by=request.by,
-        top=_ROWS if request.top is None else request.top,
-        loops=_LOOPS if request.top is None else request.top,
-        listing=bool(request.stage or request.depth),
-        ordered=request.sort is not None,
-        breakdown=request.breakdown,
-        look=bool(request.stage),
-    )
-
-
-_DRAW: dict[str, Callable[[Results, Request], str]] = {
-    "table": _table,
-    "json": _json,
-    "csv": _csv,
-    "md": _markdown,
-}

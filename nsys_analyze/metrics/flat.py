@@ -23,6 +23,16 @@ def header(kind: type[Row]) -> list[str]:
     return names
 
 
+def kinds(kind: type[Row]) -> list[type]:
+    """What each column holds beside None: bool, int, float, str or list."""
+    hints = typing.get_type_hints(kind)
+    found = []
+    for name, inner in _fields(kind):
+        inside = _hints_inside(hints[name])
+        found += [_plain(inside[part]) for part in inner] if inner else [_plain(hints[name])]
+    return found
+
+
 def rows(kind: type[Row], items: Iterable[Row]) -> Iterator[list[object]]:
     """The values of the results' columns; None is "this capture cannot say"."""
     fields = _fields(kind)
@@ -42,14 +52,23 @@ def _fields(kind: type) -> list[tuple[str, list[str]]]:
 
 
 def _inner(annotation: object) -> list[str]:
-    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    kinds = [option for option in options if dataclasses.is_dataclass(option)]
-    return [
-        name
-        for kind in kinds
-        for name, of in typing.get_type_hints(kind).items()
-        if typing.get_origin(of) not in (dict, list)
-    ]
+    return [name for name, of in _hints_inside(annotation).items() if typing.get_origin(of) not in (dict, list)]
+
+
+def _hints_inside(annotation: object) -> dict[str, object]:
+    """The fields of the result type that an annotation allows, none if it allows none."""
+    kinds = [option for option in _options(annotation) if dataclasses.is_dataclass(option)]
+    return {name: of for kind in kinds for name, of in typing.get_type_hints(kind).items()}
+
+
+def _options(annotation: object) -> tuple[object, ...]:
+    return typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+
+
+def _plain(annotation: object) -> type:
+    """``int`` for ``int | None``, ``list`` for ``list[str]``."""
+    option = next(option for option in _options(annotation) if option is not type(None))
+    return typing.cast(type, typing.get_origin(option) or option)
 
 
 def _flat(name: str, part: str) -> str:

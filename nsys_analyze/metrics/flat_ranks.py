@@ -25,6 +25,13 @@ def header() -> list[str]:
     return [*_FIRST, *totals, *quantities, *_names("start_skew", _SKEW)]
 
 
+def kinds() -> list[type]:
+    """What each column holds beside None: numbers, but for the program's name and the path."""
+    named: dict[str, type] = {"program": str, "path": list}
+    whole = ("ranks", "ranks_in_all", "start_skew_instances", "start_skew_first_ns", "start_skew_max_ns")
+    return [named.get(name, int if name in whole or name.endswith(("_rank", "_count")) else float) for name in header()]
+
+
 def rows(programs: Sequence[RankedProgram]) -> Iterator[list[object]]:
     """The values of each stage's columns; None is "this capture cannot say"."""
     for program in programs:

@@ -12,12 +12,12 @@ from nsys_analyze.views.tables import Entry, Report, left_out, table
 from nsys_analyze.views.text import path_text, visible
 
 
-def instances(reports: Sequence[Report], top: int) -> Table:
-    """Returns the first ``top`` instances of each report, all of them for ``top`` 0."""
+def instances(reports: Sequence[Report], top: int, columns: Sequence[str] = ()) -> Table:
+    """Returns the first ``top`` instances of each report, all of them for ``top`` 0; all columns for none."""
     shown = [_instances(report, top) for report in reports]
     total = sum(len(report.analysis.instances) for report in reports)
     footer = left_out(total, sum(map(len, shown)), "instance", "--top 0 lists all")
-    return table("Instances", reports, shown, list(INSTANCE.values()), footer)
+    return table("Instances", reports, shown, [INSTANCE[name] for name in columns or INSTANCE], footer)
 
 
 def programs(reports: Sequence[Report]) -> Table:

@@ -22,7 +22,8 @@ class Layout:
     report, and ``loops`` how many loops, 0 for any number. ``listing`` asks for one table of all stages instead of
     loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn. ``breakdown`` adds
     where the time of each stage shown went; ``look`` names the instances to look at, of the largest
-    stages of a single report.
+    stages of a single report. ``columns`` are those to show, in order, by their names for sorting;
+    none for the usual ones.
     """
 
     by: str = "path"
@@ -32,6 +33,7 @@ class Layout:
     ordered: bool = False
     breakdown: bool = False
     look: bool = False
+    columns: Sequence[str] = ()
 
 
 def compose(analyses: Sequence[Analysis], layout: Layout, ranks: Sequence[RankedProgram] = ()) -> Document:
@@ -53,7 +55,7 @@ def compose(analyses: Sequence[Analysis], layout: Layout, ranks: Sequence[Ranked
 
 def _tables(reports: Sequence[Report], layout: Layout) -> list[Table]:
     if layout.by == "instance":
-        return [other_tables.instances(reports, layout.top)]
+        return [other_tables.instances(reports, layout.top, layout.columns)]
     tables, shown = _stages(reports, layout) if layout.listing or layout.by == "name" else _overview(reports, layout)
     return [*tables, breakdown_table(reports, shown)] if layout.breakdown else tables
 
@@ -68,12 +70,12 @@ def _stages(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], lis
     shown = stage_tables.chosen_stages(reports, layout.top, ordered=layout.ordered)
     title = "Names" if layout.by == "name" else "Stages"
     look = layout.look and len(reports) == 1 and not layout.breakdown  # which says so too
-    return [stage_tables.listing(title, reports, shown, ordered=layout.ordered, look=look)], shown
+    return [stage_tables.listing(title, reports, shown, layout.columns, ordered=layout.ordered, look=look)], shown
 
 
 def _overview(reports: Sequence[Report], layout: Layout) -> tuple[list[Table], list[list[Stage]]]:
     """The tables of loops and of the top level around them, and the stages in them."""
     loops = stage_tables.chosen_loops(reports, layout.top, layout.loops, ordered=layout.ordered)
     starts = stage_tables.chosen_starts(reports, layout.top, ordered=layout.ordered)
-    tables = stage_tables.loops_and_start(reports, loops, starts, layout.top, ordered=layout.ordered)
+    tables = stage_tables.loops_and_start(reports, loops, starts, layout.top, layout.columns, ordered=layout.ordered)
     return tables, [[*looping, *starting] for looping, starting in zip(loops, starts, strict=True)]

@@ -42,29 +42,44 @@ def chosen_stages(reports: Sequence[Report], top: int, *, ordered: bool) -> list
 
 
 def loops_and_start(
-    reports: Sequence[Report], loops: Sequence[list[Stage]], starts: Sequence[list[Stage]], top: int, *, ordered: bool
+    reports: Sequence[Report],
+    loops: Sequence[list[Stage]],
+    starts: Sequence[list[Stage]],
+    top: int,
+    columns: Sequence[str] = (),
+    *,
+    ordered: bool,
 ) -> list[Table]:
-    """Returns what repeats and what that consists of, then the top level around it, then what was cold."""
+    """Returns what repeats and what that consists of, then the top level around it, then what was cold.
+
+    ``columns`` are those to show of the first two, none for the usual ones.
+    """
     colds = [_cold(report, stages) for report, stages in zip(reports, loops, strict=True)]
     parts = any(stage.pace_ns is None for stages in loops for stage in stages)
     measures = [name for name in _LOOP if parts or name != "elapsed"]
     shown = sum(map(len, [*loops, *starts]))
     footer = left_out(_count(reports), shown, "stage", f"{_all_of(reports, top)} lists all")
     return [
-        _table("Loops", reports, loops, measures, ordered, loop_remarks, [] if any(starts) else footer),
-        _table("Start", reports, starts, _START, ordered, start_remarks, footer),
+        _table("Loops", reports, loops, columns or measures, ordered, loop_remarks, [] if any(starts) else footer),
+        _table("Start", reports, starts, columns or _START, ordered, start_remarks, footer),
         _table("Cold start", reports, colds, _COLD, ordered=True),
     ]
 
 
 def listing(
-    title: str, reports: Sequence[Report], shown: Sequence[list[Stage]], *, ordered: bool, look: bool = False
+    title: str,
+    reports: Sequence[Report],
+    shown: Sequence[list[Stage]],
+    columns: Sequence[str] = (),
+    *,
+    ordered: bool,
+    look: bool = False,
 ) -> Table:
     """Returns one table of the stages, as a tree unless they come sorted; ``look`` says which instances to look at."""
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
     footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
     remark = _loop_and_look_remarks if look else loop_remarks
-    return _table(title, reports, shown, _LISTING, ordered, remark, footer)
+    return _table(title, reports, shown, columns or _LISTING, ordered, remark, footer)
 
 
 def _loop_and_look_remarks(stage: Stage) -> list[list[str]]:
