@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from nsys_analyze.metrics.ranks import merge_ranks
+from nsys_analyze.metrics.results import HostTime, Stall
+from nsys_analyze.views import html
+from nsys_analyze.views.columns import STAGE
+from nsys_analyze.views.glossary import TERMS
+from nsys_analyze.views.html import page
+from nsys_analyze.views.tables import labelled
+from tests.view_samples import (
+    HOSTILE,
+    LLAMA,
+    MS,
+
+    analysis,
+    hostile,
+    llama,
+    loop,
+    many_stages,
+    stage,
+    training,
+    two_processes,
+    without_nvtx,
+)
+
+GOLDEN = Path(__file__).parent / "data" / "html_page.json"
+VOID = {"meta", "input", "br"}
+
+class Reader(HTMLParser):
+    """Tags with their attributes, what is open at the end, and the text."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.open, self.words = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        self.words.append(text)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+def content(*analyses, top=None, ranks=()):
+    kept = page.bounded(analyses, top)
+    return page.compose(labelled(kept), total=sum(len(each.stages) for each in analyses), ranks=ranks)
+
+def host(**parts):
+    return HostTime(**{field.name: parts.get(field.name, 0) for field in dataclasses.fields(HostTime)})
+
+def test_what_the_template_is_given():
+    """``NSYS_ANALYZE_GOLDEN=1`` is no option: delete the file, and this writes it anew and fails once."""
+    given = json.loads(json.dumps(dataclasses.asdict(content(llama("thunder_torch")))))
+    given["settings"] = given["settings"][1:]  # the version
+    if not GOLDEN.exists():
+        GOLDEN.write_text(json.dumps(given, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        pytest.fail(f"{GOLDEN} was missing and is written anew: look at it")
+    assert given == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+def test_every_stage_has_a_row_below_its_parent():
+    report = training()
+    rows = content(report).tree.rows
+    assert [(row.name, row.level) for row in rows] == [(each.name, len(each.path)) for each in report.stages]
+    assert [row.name for row in rows if row.hidden] == ["forward", "backward", "optimizer"]
+    assert [(row.parent, row.shut) for row in rows[:3]] == [(False, False), (True, False), (True, True)]
+
+def test_reports_and_processes_are_rows_of_the_tree_where_there_are_several():
+    rows = content(two_processes(), llama("eager")).tree.rows
+    assert [(row.name, row.level) for row in rows if row.heading] == [
+        ("two_ranks.sqlite", 1),
+        ("rank 0", 2),
+        ("rank 1", 2),
+        ("llama_eager.sqlite", 1),
+    ]
+    assert max(row.level for row in rows) == 4
+
+def test_cells_hold_the_numbers_to_sort_by():
+    report = llama("thunder_torch")
+    tree = content(report).tree
+    titles = [header.title for header in tree.headers]
+    assert len(titles) == len(set(titles))
+    by_title = {measure.title: measure for measure in (STAGE[name] for name in ("pace", "gap", "exposed", "kernels"))}
+    for row, each in zip(tree.rows, report.stages, strict=True):
+        for title, measure in by_title.items():
+            value = measure.get(each)
+            cell = row.cells[titles.index(title)]
+            assert (cell.value and float(cell.value)) == ("" if value is None else value)
+            assert (cell.text == "-") == (value is None)
+
+def test_bars_show_the_parts_to_scale():
+    split = stage(["a"], [10 * MS], host_ns=host(code=4 * MS, launch=6 * MS))
+    (bar,) = content(analysis(stages=[split])).tree.rows[0].bars
+    assert [(each.look, each.start, each.length) for each in bar.segments] == [
+        ("host-launch", 0.0, 600.0),
+        ("host-code", 600.0, 400.0),
+    ]
+    assert bar.words == "host 10.0 ms\nlaunches 6.00 ms (60.0%)\nhost code 4.00 ms (40.0%)"
+
+def test_every_look_is_in_the_style():
+    style = html._asset("page.css")
+    looks = {look for kind in page.cards.bars.Kind for look in ()}
+    for kind in (page.cards.bars.Kind.HOST, page.cards.bars.Kind.GPU):
+        looks |= {look for look, _ in page.cards.bars.looks(kind)}
+    for look in looks | {f"gap-{name}" for name in ("prelude", "launch", "queue", "exposed", "hidden")}:
+        assert f".{look} " in style or f".{look}," in style, look
+
+def test_a_card_tells_all_about_a_stage():
+    stall = Stall(index=7, start_ns=2 * MS, elapsed_ns=9 * MS, excess_ns=7.0 * MS, filled_ns={"compile": 6.0 * MS})
+    step = loop(["steady", "step"], 2 * MS, host_ns=host(code=20 * MS), stalls=[stall])
+    (card,) = content(analysis(stages=[step])).cards
+    panels = {panel.title: panel for panel in card.panels}
+    assert set(panels) == {"startup gap", "host", "launches", "instances", "stalls"}
+    assert panels["stalls"].lines[0].name == "instance 7: compiling and loading +6.00 ms"
+    assert panels["launches"].lines[0].numbers == ["600", "5.20 us", "9.10 us", "80.0 us"]
+    assert [line.name for line in panels["startup gap"].lines][:6] == [
+        *("in all", "prelude", "launch", "queue", "exposed", "hidden")
+    ]
+
+def test_loops_of_several_reports_stand_in_one_table():
+    table = content(*(llama(executor) for executor in LLAMA)).loops
+    assert table.texts == ["report"]
+    ((_, rows),) = table.groups
+    assert [(row.texts[0], row.name) for row in rows if row.name == "steady / step"] == [
+        (f"llama_{executor}.sqlite", "steady / step") for executor in LLAMA
+    ]
+
+def test_ranks_have_a_table():
+    report = two_processes()
+    assert [table.title for table in content(report, ranks=merge_ranks([report])).tables][0] == "Ranks"
+
+def test_the_largest_stages_are_listed_and_the_rest_is_counted():
+    report = many_stages(5_000)
+    shown = content(report)
+    assert len(shown.tree.rows) == 1_000
+    assert shown.tree.footer == ["4,000 more stages: the largest are listed; --top 0 lists all, --stage PATTERN some"]
+    assert len(content(report, top=10).tree.rows) == 10
+    assert len(content(report, top=0).tree.rows) == 5_000
+    assert len(shown.cards) <= 60
+
+@pytest.mark.parametrize(("stages", "most"), [(100, 1.5e6), (100_000, 5e6)])
+def test_a_page_is_bounded(stages, most):
+    assert len(html.render([many_stages(stages)]).encode()) < most
+
+def test_names_that_are_long_make_no_long_page():
+    rows = [stage([f"{number}{'&' * 10_000}"], [MS], host_ns=host(code=MS)) for number in range(1_000)]
+    assert len(html.render([analysis(stages=rows)], plots=False).encode()) < 5e6
+
+@pytest.mark.parametrize("plots", [False, True])
+def test_names_are_harmless(plots):
+    text = html.render([hostile()], plots=plots)
+    assert all(ch.isprintable() or ch in "\n\u2007\u2008" for ch in text)
+    read = Reader(text)
+    assert read.open == []
+    assert len(read.all("script")) == 1
+    assert not [name for _, attributes in read.tags for name in attributes if name.startswith("on") or name == "style"]
+    assert HOSTILE[3] in {attributes.get("data-tip") for attributes in read.all("bdi")} or any(
+        "<script>alert(1)</script>" in word for word in read.words
+    )
+
+@pytest.mark.parametrize("report", [llama("eager"), without_nvtx(), training(), two_processes(), analysis()])
+def test_a_page_is_well_formed_and_asks_for_nothing_from_outside(report):
+    text = html.render([report])
+    read = Reader(text)
+    assert read.open == []
+    (policy,) = [meta["content"] for meta in read.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for _, attributes in read.tags:
+        for name in ("src", "href", "action", "xlink:href"):
+            assert attributes.get(name, "#").startswith("#")
+    assert not re.search(r"url\((?!#)|@import|//(?!www\.w3\.org/2000/svg)[a-z]", re.sub(r"// ----.*", "", text))
+    ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {attributes["href"][1:] for attributes in read.all("a")} | set(re.findall(r"url\(#([^)]+)\)", text))
+    assert links <= set(ids)
+
+def test_the_readme_says_the_same_of_the_numbers():
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", text, re.MULTILINE))
+    shared = set(rows) & set(TERMS)
+    assert {"pace", "CPU overhead", "us/kernel", "startup gap", "exposed", "compile", "cold start"} <= shared
+    assert {term: rows[term] for term in shared} == {term: TERMS[term] for term in shared}
+
+def test_every_column_is_explained():
+    tree = content(*(llama(executor) for executor in LLAMA)).tree
+    assert [header.title for header in tree.headers if not header.meaning] == []
+
