@@ -7,13 +7,14 @@ import io
 from nsys_analyze.metrics import flat
 from nsys_analyze.metrics.results import Instance, Stage
 from nsys_analyze.views import csv_view
+from nsys_analyze.views.flat_rows import flat_rows
 from tests.view_samples import HOSTILE, LLAMA, analysis, hostile, instances, llama, two_processes
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def rows(*analyses, **options):
-    return list(csv.DictReader(io.StringIO(csv_view.render(analyses, **options))))
+    return list(csv.DictReader(io.StringIO(csv_view.render(flat_rows(analyses, **options)))))
 
 
 def test_one_row_a_stage_with_the_totals_as_they_are():
@@ -60,7 +61,7 @@ def test_names_of_columns_are_flat_unique_and_say_the_unit():
 
 def test_rows_are_as_wide_as_the_header():
     for reports in ([llama("eager")], [llama(executor) for executor in LLAMA], [hostile()]):
-        widths = {len(row) for row in csv.reader(io.StringIO(csv_view.render(reports)))}
+        widths = {len(row) for row in csv.reader(io.StringIO(csv_view.render(flat_rows(reports))))}
         assert len(widths) == 1
 
 
@@ -72,7 +73,7 @@ def test_several_reports_come_with_a_first_column_that_tells_them_apart():
 
 
 def test_no_stages_leave_a_header():
-    assert csv_view.render([analysis()]).count("\n") == 1
+    assert csv_view.render(flat_rows([analysis()])).count("\n") == 1
 
 
 def test_instances():
@@ -84,7 +85,7 @@ def test_instances():
 
 
 def test_no_cell_is_a_formula():
-    for row in csv.reader(io.StringIO(csv_view.render([hostile(), two_processes()]))):
+    for row in csv.reader(io.StringIO(csv_view.render(flat_rows([hostile(), two_processes()])))):
         assert not [cell for cell in row if cell.startswith(FORMULA)]
     read = [row["name"] for row in rows(hostile())[: len(HOSTILE)]]
     assert read[5:9] == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'-1+1", r"\tlater"]
@@ -96,7 +97,7 @@ def test_numbers_below_zero_stay_numbers():
 
 
 def test_every_line_is_printable():
-    output = csv_view.render([hostile()])
+    output = csv_view.render(flat_rows([hostile()]))
     assert all(line.isprintable() for line in output.split("\n"))
     assert output.count("\n") == 1 + len(hostile().stages)
     output.encode("utf-8")

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from nsys_analyze.metrics.breakdown import Kind
 from nsys_analyze.metrics.ranks import merge_ranks
 from nsys_analyze.metrics.results import HostTime, Stall
 from nsys_analyze.views import html
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.glossary import TERMS
-from nsys_analyze.views.html import page
+from nsys_analyze.views.html import bars, page
 from nsys_analyze.views.tables import labelled
 from tests.view_samples import (
-    HOSTILE,
     LLAMA,
     MS,
-
     analysis,
     hostile,
     llama,
@@ -32,7 +31,8 @@ from tests.view_samples import (
 )
 
 GOLDEN = Path(__file__).parent / "data" / "html_page.json"
-VOID = {"meta", "input", "br"}
+VOID = {"meta", "input", "wbr"}
+
 
 class Reader(HTMLParser):
     """Tags with their attributes, what is open at the end, and the text."""
@@ -60,21 +60,24 @@ class Reader(HTMLParser):
     def all(self, tag):
         return [attributes for name, attributes in self.tags if name == tag]
 
+
 def content(*analyses, top=None, ranks=()):
     kept = page.bounded(analyses, top)
     return page.compose(labelled(kept), total=sum(len(each.stages) for each in analyses), ranks=ranks)
 
+
 def host(**parts):
     return HostTime(**{field.name: parts.get(field.name, 0) for field in dataclasses.fields(HostTime)})
 
+
 def test_what_the_template_is_given():
-    """``NSYS_ANALYZE_GOLDEN=1`` is no option: delete the file, and this writes it anew and fails once."""
     given = json.loads(json.dumps(dataclasses.asdict(content(llama("thunder_torch")))))
     given["settings"] = given["settings"][1:]  # the version
-    if not GOLDEN.exists():
+    if not GOLDEN.exists():  # how to renew it: delete it, run this, look at the difference
         GOLDEN.write_text(json.dumps(given, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         pytest.fail(f"{GOLDEN} was missing and is written anew: look at it")
     assert given == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
 
 def test_every_stage_has_a_row_below_its_parent():
     report = training()
@@ -82,6 +85,7 @@ def test_every_stage_has_a_row_below_its_parent():
     assert [(row.name, row.level) for row in rows] == [(each.name, len(each.path)) for each in report.stages]
     assert [row.name for row in rows if row.hidden] == ["forward", "backward", "optimizer"]
     assert [(row.parent, row.shut) for row in rows[:3]] == [(False, False), (True, False), (True, True)]
+
 
 def test_reports_and_processes_are_rows_of_the_tree_where_there_are_several():
     rows = content(two_processes(), llama("eager")).tree.rows
@@ -93,6 +97,7 @@ def test_reports_and_processes_are_rows_of_the_tree_where_there_are_several():
     ]
     assert max(row.level for row in rows) == 4
 
+
 def test_cells_hold_the_numbers_to_sort_by():
     report = llama("thunder_torch")
     tree = content(report).tree
@@ -103,8 +108,9 @@ def test_cells_hold_the_numbers_to_sort_by():
         for title, measure in by_title.items():
             value = measure.get(each)
             cell = row.cells[titles.index(title)]
-            assert (cell.value and float(cell.value)) == ("" if value is None else value)
+            assert (float(cell.value) if cell.value else None) == (None if value is None else pytest.approx(value))
             assert (cell.text == "-") == (value is None)
+
 
 def test_bars_show_the_parts_to_scale():
     split = stage(["a"], [10 * MS], host_ns=host(code=4 * MS, launch=6 * MS))
@@ -115,13 +121,13 @@ def test_bars_show_the_parts_to_scale():
     ]
     assert bar.words == "host 10.0 ms\nlaunches 6.00 ms (60.0%)\nhost code 4.00 ms (40.0%)"
 
+
 def test_every_look_is_in_the_style():
     style = html._asset("page.css")
-    looks = {look for kind in page.cards.bars.Kind for look in ()}
-    for kind in (page.cards.bars.Kind.HOST, page.cards.bars.Kind.GPU):
-        looks |= {look for look, _ in page.cards.bars.looks(kind)}
+    looks = {look for kind in (Kind.HOST, Kind.GPU) for look, _ in bars.looks(kind)}
     for look in looks | {f"gap-{name}" for name in ("prelude", "launch", "queue", "exposed", "hidden")}:
         assert f".{look} " in style or f".{look}," in style, look
+
 
 def test_a_card_tells_all_about_a_stage():
     stall = Stall(index=7, start_ns=2 * MS, elapsed_ns=9 * MS, excess_ns=7.0 * MS, filled_ns={"compile": 6.0 * MS})
@@ -135,6 +141,7 @@ def test_a_card_tells_all_about_a_stage():
         *("in all", "prelude", "launch", "queue", "exposed", "hidden")
     ]
 
+
 def test_loops_of_several_reports_stand_in_one_table():
     table = content(*(llama(executor) for executor in LLAMA)).loops
     assert table.texts == ["report"]
@@ -143,9 +150,11 @@ def test_loops_of_several_reports_stand_in_one_table():
         (f"llama_{executor}.sqlite", "steady / step") for executor in LLAMA
     ]
 
+
 def test_ranks_have_a_table():
     report = two_processes()
-    assert [table.title for table in content(report, ranks=merge_ranks([report])).tables][0] == "Ranks"
+    assert next(table.title for table in content(report, ranks=merge_ranks([report])).tables) == "Ranks"
+
 
 def test_the_largest_stages_are_listed_and_the_rest_is_counted():
     report = many_stages(5_000)
@@ -156,13 +165,16 @@ def test_the_largest_stages_are_listed_and_the_rest_is_counted():
     assert len(content(report, top=0).tree.rows) == 5_000
     assert len(shown.cards) <= 60
 
+
 @pytest.mark.parametrize(("stages", "most"), [(100, 1.5e6), (100_000, 5e6)])
 def test_a_page_is_bounded(stages, most):
     assert len(html.render([many_stages(stages)]).encode()) < most
 
+
 def test_names_that_are_long_make_no_long_page():
     rows = [stage([f"{number}{'&' * 10_000}"], [MS], host_ns=host(code=MS)) for number in range(1_000)]
     assert len(html.render([analysis(stages=rows)], plots=False).encode()) < 5e6
+
 
 @pytest.mark.parametrize("plots", [False, True])
 def test_names_are_harmless(plots):
@@ -172,9 +184,8 @@ def test_names_are_harmless(plots):
     assert read.open == []
     assert len(read.all("script")) == 1
     assert not [name for _, attributes in read.tags for name in attributes if name.startswith("on") or name == "style"]
-    assert HOSTILE[3] in {attributes.get("data-tip") for attributes in read.all("bdi")} or any(
-        "<script>alert(1)</script>" in word for word in read.words
-    )
+    assert any(word.startswith("<script>alert(1)</script>") for word in read.words)
+
 
 @pytest.mark.parametrize("report", [llama("eager"), without_nvtx(), training(), two_processes(), analysis()])
 def test_a_page_is_well_formed_and_asks_for_nothing_from_outside(report):
@@ -193,6 +204,7 @@ def test_a_page_is_well_formed_and_asks_for_nothing_from_outside(report):
     links = {attributes["href"][1:] for attributes in read.all("a")} | set(re.findall(r"url\(#([^)]+)\)", text))
     assert links <= set(ids)
 
+
 def test_the_readme_says_the_same_of_the_numbers():
     text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", text, re.MULTILINE))
@@ -200,7 +212,7 @@ def test_the_readme_says_the_same_of_the_numbers():
     assert {"pace", "CPU overhead", "us/kernel", "startup gap", "exposed", "compile", "cold start"} <= shared
     assert {term: rows[term] for term in shared} == {term: TERMS[term] for term in shared}
 
+
 def test_every_column_is_explained():
     tree = content(*(llama(executor) for executor in LLAMA)).tree
     assert [header.title for header in tree.headers if not header.meaning] == []
-

@@ -15,6 +15,7 @@ from nsys_analyze import cli
 from nsys_analyze.metrics.ranks import merge_ranks
 from nsys_analyze.metrics.results import DeviceUse
 from nsys_analyze.views import csv_view, json_view, markdown_view, table_view, text
+from nsys_analyze.views.flat_rows import rank_rows
 from nsys_analyze.views.page import Layout
 from tests.exports import ExportBuilder
 from tests.test_ranks import worker
@@ -101,7 +102,7 @@ def test_json_lists_the_ranks_of_all_reports_together():
 
 
 def test_csv_has_a_row_a_stage():
-    rows = list(csv.DictReader(io.StringIO(csv_view.render_ranks(merge_ranks([slow_rank()])))))
+    rows = list(csv.DictReader(io.StringIO(csv_view.render(rank_rows(merge_ranks([slow_rank()]))))))
     assert [(row["program"], row["path"], row["ranks"], row["ranks_in_all"]) for row in rows] == [
         ("python3", "train", "2", "2"),
         ("python3", "train / step", "2", "2"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -132,7 +132,9 @@ class Results:
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="List N levels of stages, from the top or a match."
 )
-@click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {drawing.ROWS}]")
+@click.option(
+    "--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {drawing.ROWS}]"
+)
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
 @click.option(
     "--columns", metavar="A,B,...", help="Only these columns, in this order: as in csv, or for a table as in --sort."

@@ -35,6 +35,7 @@ def render(
 def draw(content: Page) -> str:
     """Returns a composed page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
 
     environment = Environment(
         loader=PackageLoader("nsys_analyze.views.html", "assets"),
@@ -43,7 +44,7 @@ def draw(content: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["visible"] = visible
+    environment.filters |= {"visible": visible, "breakable": lambda text: escape(text).replace("::", Markup("::<wbr>"))}
     style, script = _asset("page.css"), _asset("page.js")
     return environment.get_template("page.html").render(
         page=content, style=style, script=script, style_hash=_hash(style), script_hash=_hash(script)

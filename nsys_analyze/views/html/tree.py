@@ -71,7 +71,7 @@ def _nodes(report: Report, *, several: bool) -> Iterator[_Node]:
 def _rows(nodes: Sequence[_Node]) -> Iterator[TreeRow]:
     """The rows without their numbers; what lies below a shut row is hidden."""
     below = None  # the level of the shut row that we are under
-    for node, after in zip(nodes, [*nodes[1:], None], strict=True):
+    for node, after in zip(nodes, [*nodes[1:], None], strict=False):
         if below is not None and node.level <= below:
             below = None
         parent = after is not None and after.level > node.level
