@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nsys_analyze import open_report
 from nsys_analyze.metrics.breakdown import Kind
 from nsys_analyze.metrics.ranks import merge_ranks
 from nsys_analyze.metrics.results import HostTime, Stall
@@ -140,6 +141,19 @@ def test_a_card_tells_all_about_a_stage():
     assert [line.name for line in panels["startup gap"].lines][:6] == [
         *("in all", "prelude", "launch", "queue", "exposed", "hidden")
     ]
+
+
+def test_a_card_lists_the_kernels_of_its_stage(sample_report):
+    report = open_report(sample_report("llama_thunder_torch"))
+    analyses = [report.analysis()]
+    kernels = [report.kernel_analysis(each) for each in page.detailed(analyses, None)]
+    cards = page.compose(labelled(page.bounded(analyses, None)), total=6, kernels=kernels).cards
+    (step,) = [card for card in cards if card.name == "steady / step"]
+    (panel,) = [panel for panel in step.panels if panel.title.startswith("kernels")]
+    (rows,) = [stage.rows for stage in kernels[0].stages if stage.path == ["steady", "step"]]
+    assert panel.lines[0].name == rows[0].title
+    assert [line.numbers[0] for line in panel.lines] == [f"{row.count:,}" for row in rows[:10]]
+    assert panel.footer == f"{len(rows) - 10} more: nsys-analyze kernels lists them"
 
 
 def test_loops_of_several_reports_stand_in_one_table():

@@ -76,7 +76,7 @@ def _html(results: Results, request: Request) -> str:
     if ranks is None:  # the processes of one report may be ranks; those of several are if one says so
         ranks = merge_ranks(results.analyses) if len(results.analyses) == 1 and request.by == "path" else []
     with progress("drawing"):
-        return html.render(results.analyses, ranks=ranks, top=request.top)
+        return html.render(results.analyses, ranks=ranks, kernels=results.kernels, top=request.top)
 
 
 def _layout(request: Request) -> Any:

@@ -16,7 +16,7 @@ from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
     from nsys_analyze.cli.selection import Selection
-    from nsys_analyze.metrics.results import Analysis, RankedProgram
+    from nsys_analyze.metrics.results import Analysis, KernelAnalysis, RankedProgram
     from nsys_analyze.report import Report
 
 SUFFIXES = {
@@ -113,10 +113,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What there is to draw; ``ranks`` are those of all reports together, None unless asked for."""
+    """What there is to draw; ``ranks`` are those of all reports together, None unless asked for.
+
+    ``kernels`` are those of each report, where the format shows them.
+    """
 
     analyses: list[Analysis]
     ranks: list[RankedProgram] | None
+    kernels: list[KernelAnalysis]
 
 
 @click.command(epilog=_EPILOG, short_help="Says what every stage cost; the default verb.")
@@ -184,12 +188,27 @@ def run(request: Request) -> None:
         picture = pictures.draw(request.picture, kind, [report for report, _ in opened], chosen)
         output.write(picture, request.output)
         return
-    analyses = applied([_analyse(path, request, kind)[1] for path in request.reports], times)
+    reports: list[Report] = []
+    analyses = []
+    for path in request.reports:
+        opened_report, analysis = _analyse(path, request, kind)
+        reports += [opened_report] if kind == "html" and request.by == "path" else []  # else its arrays can go
+        analyses.append(analysis)
+    analyses = applied(analyses, times)
+    selected = select(analyses, selection)
     results = Results(
-        analyses=select(analyses, selection),
+        analyses=selected,
         ranks=_ranks(analyses, selection) if request.merge_ranks else None,
+        kernels=_kernels(reports, selected, request.top) if reports else [],
     )
     output.write(drawing.draw(kind, results, request), request.output)
+
+
+def _kernels(reports: Sequence[Report], analyses: Sequence[Analysis], top: int | None) -> list[KernelAnalysis]:
+    """The kernels of the stages that a page tells all about."""
+    from nsys_analyze.views.html.page import detailed
+
+    return [report.kernel_analysis(analysis) for report, analysis in zip(reports, detailed(analyses, top), strict=True)]
 
 
 def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedProgram]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
-from nsys_analyze.metrics.results import Analysis, RankedProgram
+from nsys_analyze.metrics.results import Analysis, KernelAnalysis, RankedProgram
 from nsys_analyze.views.html import page
 from nsys_analyze.views.html.content import Page
 from nsys_analyze.views.html.pictures import pictures
@@ -17,19 +17,25 @@ from nsys_analyze.views.text import visible
 
 
 def render(
-    analyses: Sequence[Analysis], *, ranks: Sequence[RankedProgram] = (), top: int | None = None, plots: bool = True
+    analyses: Sequence[Analysis],
+    *,
+    ranks: Sequence[RankedProgram] = (),
+    kernels: Sequence[KernelAnalysis] = (),
+    top: int | None = None,
+    plots: bool = True,
 ) -> str:
     """Returns the page about one or several reports.
 
     Args:
         analyses: What is said about each.
         ranks: The ranks of their programs, for a table of them.
+        kernels: The kernels of each report's stages, for the details of those that have any; none for no kernels.
         top: How many stages of each the tree may have, 0 for any number; None bounds the page, whatever the report.
         plots: Whether to draw plots, which takes matplotlib.
     """
     kept, total = page.bounded(analyses, top), sum(len(analysis.stages) for analysis in analyses)
     drawn = pictures(kept) if plots else []
-    return draw(page.compose(labelled(kept), total=total, ranks=ranks, pictures=drawn))
+    return draw(page.compose(labelled(kept), total=total, ranks=ranks, kernels=kernels, pictures=drawn))
 
 
 def draw(content: Page) -> str:

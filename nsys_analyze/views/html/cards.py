@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nsys_analyze.metrics.breakdown import Kind, Split, splits
-from nsys_analyze.metrics.results import Stage, Stall, StartupGap
+from nsys_analyze.metrics.results import Stage, StageKernels, Stall, StartupGap
 from nsys_analyze.views import units
 from nsys_analyze.views.glossary import TERMS
 from nsys_analyze.views.html import bars, names
 from nsys_analyze.views.html.content import Card, Line, Panel
+from nsys_analyze.views.text import visible
 from nsys_analyze.views.wording import modules, part_name, whole_name
 
 _STALLS = 8  # of a stage, worst first
 _FILLED = 3  # parts that a stall is explained by
 _GPUS = 8
+_KERNELS = 10
 
 
-def card(number: int, stage: Stage, name: str, report: str, *, shown: bool) -> Card:
+def card(number: int, stage: Stage, name: str, report: str, kernels: StageKernels | None, *, shown: bool) -> Card:
     """Returns the card of a stage; ``shown`` says whether it is open at first."""
     return Card(
         number=number,
@@ -26,7 +28,7 @@ def card(number: int, stage: Stage, name: str, report: str, *, shown: bool) -> C
         report=report,
         facts=_facts(stage),
         shown=shown,
-        panels=list(_panels(stage)),
+        panels=[*_panels(stage), *([_kernels(kernels)] if kernels and kernels.rows else [])],
     )
 
 
@@ -179,6 +181,32 @@ def _stalls(stage: Stage) -> Panel:
         ],
         wide=True,
         footer=f"{more:,} more: --format json lists them" if more > 0 else "",
+    )
+
+
+def _kernels(kernels: StageKernels) -> Panel:
+    shown = kernels.rows[:_KERNELS]
+    more = kernels.rows_in_all - len(shown)
+    return Panel(
+        title="kernels and copies, all instances",
+        meaning=TERMS["kernels and copies"],
+        headers=["n", "an instance", "time", "share", "median"],
+        lines=[
+            Line(
+                name=names.short(visible(row.title)),
+                full=names.bounded(visible(row.name or "")),
+                numbers=[
+                    f"{row.count:,}",
+                    *map(str, units.counts([row.per_instance])),
+                    units.duration(row.total_ns),
+                    "" if row.share is None else units.share(row.share),
+                    units.duration(row.median_ns),
+                ],
+            )
+            for row in shown
+        ],
+        wide=True,
+        footer=f"{more:,} more: nsys-analyze kernels lists them" if more else "",
     )
 
 

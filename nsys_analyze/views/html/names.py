@@ -13,6 +13,11 @@ def short(name: str) -> str:
     return shorten(name, _SHOWN)
 
 
+def bounded(name: str) -> str:
+    """Returns a name in full, up to a bound."""
+    return shorten(name, _FULL)
+
+
 def full(name: str) -> str:
     """Returns a name in full, up to a bound; empty where the row shows all of it."""
-    return "" if short(name) == name else shorten(name, _FULL)
+    return "" if short(name) == name else bounded(name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nsys_analyze._version import __version__
 from nsys_analyze.metrics.loops import largest
-from nsys_analyze.metrics.results import Analysis, RankedProgram, Stage
+from nsys_analyze.metrics.results import Analysis, KernelAnalysis, RankedProgram, Stage
 from nsys_analyze.views import other_tables
 from nsys_analyze.views.document import Table
 from nsys_analyze.views.glossary import TERMS
@@ -19,7 +19,7 @@ from nsys_analyze.views.naming import flat_names
 from nsys_analyze.views.ranks_table import ranks_tables
 from nsys_analyze.views.remarks import heading, remarks
 from nsys_analyze.views.stage_tables import chosen_loops
-from nsys_analyze.views.tables import Report, left_out
+from nsys_analyze.views.tables import Report, labelled, left_out
 
 _ROWS = 1_000  # of the tree, over all reports, unless told otherwise
 _CARDS = 60  # likewise
@@ -33,6 +33,7 @@ def compose(
     *,
     total: int,
     ranks: Sequence[RankedProgram] = (),
+    kernels: Sequence[KernelAnalysis] = (),
     pictures: Sequence[Picture] = (),
 ) -> Page:
     """Returns the page about reports.
@@ -41,10 +42,11 @@ def compose(
         reports: The reports, in their order, with the stages to list (see `bounded`).
         total: How many stages there are in all.
         ranks: The ranks of their programs; none for no table of them.
+        kernels: The kernels of each report's stages; none for no kernels.
         pictures: The plots.
     """
     loops = chosen_loops(reports, 0, _LOOPS, ordered=False)
-    details = list(_cards(reports, loops))
+    details = list(_cards(reports, loops, kernels))
     numbered = {id(stage): card.number for stage, card in details}
     several = len(reports) > 1
     return Page(
@@ -87,16 +89,31 @@ def _head(report: Report) -> Head:
     )
 
 
-def _cards(reports: Sequence[Report], loops: Sequence[Sequence[Stage]]) -> Iterator[tuple[Stage, Card]]:
+def detailed(analyses: Sequence[Analysis], top: int | None) -> list[Analysis]:
+    """Returns the analyses with only the stages that a page has details of; ``top`` as for `bounded`."""
+    reports = labelled(bounded(analyses, top))
+    loops = chosen_loops(reports, 0, _LOOPS, ordered=False)
+    chosen = _detailed(reports, loops)
+    return [replace(report.analysis, stages=stages) for report, stages in zip(reports, chosen, strict=True)]
+
+
+def _detailed(reports: Sequence[Report], loops: Sequence[Sequence[Stage]]) -> list[list[Stage]]:
+    most = max(1, _CARDS // max(1, len(reports)))
+    return [cards.chosen(report.analysis.stages, looping, most) for report, looping in zip(reports, loops, strict=True)]
+
+
+def _cards(
+    reports: Sequence[Report], loops: Sequence[Sequence[Stage]], kernels: Sequence[KernelAnalysis]
+) -> Iterator[tuple[Stage, Card]]:
     number = 0
-    for report, looping in zip(reports, loops, strict=True):
-        chosen = cards.chosen(report.analysis.stages, looping, max(1, _CARDS // len(reports)))
+    found = [{stage.key: stage for stage in each.stages} for each in kernels] or [{}] * len(reports)
+    for report, looping, chosen, ran in zip(reports, loops, _detailed(reports, loops), found, strict=True):
         opened = {id(stage) for stage in looping[:_OPEN_CARDS]} if len(reports) == 1 else set()
         label = report.label if len(reports) > 1 else ""
         for stage, name in zip(chosen, flat_names(chosen), strict=True):
             process = report.process(stage.process)
             of = " · ".join(part for part in (label, process) if part)
-            yield stage, cards.card(number, stage, name.full, of, shown=id(stage) in opened)
+            yield stage, cards.card(number, stage, name.full, of, ran.get(stage.key), shown=id(stage) in opened)
             number += 1
 
 
