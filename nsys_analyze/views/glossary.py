@@ -26,7 +26,7 @@ TERMS = {
     "GPU": "from the start of the range until it and its last GPU operation are over, by what the GPU did",
     "launch calls": "CPU time of kernel launch calls; each function's first launch stands apart, since it may load it",
     "queue delay": "from the end of a launch call to the start of its first GPU operation, at least 0",
-    "kernels and copies": "what the stage put on the GPU, by name, largest total first; shares are of all of it, added up",
+    "kernels and copies": "what the stage put on the GPU, by name, largest total first; shares are of their sum",
     "stalls": "instances far above their siblings, and the parts of their time that grew beyond the median",
     "covered": "how many GPU operations, and how much GPU time, belong to a range, and why the rest does not",
 }
