@@ -10,6 +10,7 @@ import shutil
 
 import pytest
 
+from nsys_analyze import open_report
 from nsys_analyze.views import html
 from tests.view_samples import LLAMA, hostile, llama, many_stages, training, two_processes
 
@@ -34,9 +35,9 @@ def opened(browser, tmp_path):
     """Open the page about some reports; at the end, nothing was said on the console and nothing was asked for."""
     said, asked, contexts = [], [], []
 
-    def open_page(*reports, plots=False, width=1400, **context):
+    def open_page(*reports, plots=False, kernels=(), width=1400, **context):
         file = tmp_path / "report.html"
-        file.write_text(html.render(reports, plots=plots), encoding="utf-8")
+        file.write_text(html.render(reports, plots=plots, kernels=kernels), encoding="utf-8")
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **context))
         page = contexts[-1].new_page()
         page.on("console", lambda message: said.append(message.text))
@@ -65,6 +66,15 @@ def test_a_page_fits_its_window(opened, reports, width, scheme):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
         "rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 26)"
     )
+
+
+@pytest.mark.parametrize("width", [400, 700, 1400])
+def test_details_fit_the_window_too(opened, sample_report, width):
+    report = open_report(sample_report("vit_train_eager"))
+    analysis = report.analysis()
+    page = opened(analysis, width=width, kernels=[report.kernel_analysis(analysis)])
+    page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_rows_open_and_shut_by_hand(opened):

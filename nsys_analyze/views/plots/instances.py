@@ -104,8 +104,8 @@ def _scale_elapsed(panel: _Panel, series: Sequence[InstanceSeries]) -> None:
     highest = max([*(each.first for each in series if not each.first_is_far), *(_highest(each) for each in series)])
     if any(each.needs_log for each in series):
         panel.axes.set_yscale("log")
-        panel.axes.set_ylim(top=2 * highest / panel.factor)
-        panel.axes.set_ylim(bottom=min(min(each.elapsed.low) for each in series) / panel.factor / 1.5)
+        lowest = min(min(each.elapsed.low) for each in series)
+        panel.axes.set_ylim(lowest / panel.factor / 1.5, 2 * highest / panel.factor)
     else:
         panel.axes.set_ylim(0, 1.3 * (highest or 1.0) / panel.factor)
 
