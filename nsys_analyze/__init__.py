@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from nsys_analyze._version import __version__
 
 if TYPE_CHECKING:
+    from nsys_analyze.checking import check
     from nsys_analyze.comparing import compare
     from nsys_analyze.driver.annotate import annotate, stage
     from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
     from nsys_analyze.report import Report, open_report
     from nsys_analyze.verdict.comparison import Comparison
+    from nsys_analyze.verdict.results import Verdict
     from nsys_analyze.views import plots
 
 __all__ = [
@@ -27,8 +29,10 @@ __all__ = [
     "Report",
     "ReportError",
     "UsageError",
+    "Verdict",
     "__version__",
     "annotate",
+    "check",
     "compare",
     "open_report",
     "plots",
@@ -37,6 +41,8 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "nsys_analyze.verdict.comparison",
+    "Verdict": "nsys_analyze.verdict.results",
+    "check": "nsys_analyze.checking",
     "compare": "nsys_analyze.comparing",
     "NsysAnalyzeError": "nsys_analyze.errors",
     "ReportError": "nsys_analyze.errors",

@@ -160,7 +160,9 @@ def loop(
             wall_ns=[int(pace)] * count,
             elapsed_ns=[int(pace)] * count,
             gap_ns=[120 * US] * count,
+            prelude_ns=[100 * US] * count,
             exposed_ns=[90 * US] * count,
+            calls_ns=[330 * US] * count,
             kernels=[kernels] * count,
         ),
     }

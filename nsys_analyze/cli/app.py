@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,8 +11,9 @@ import click
 from click_default_group import DefaultGroup
 
 from nsys_analyze._version import __version__
-from nsys_analyze.cli import INTERRUPTED
+from nsys_analyze.cli import INTERRUPTED, output
 from nsys_analyze.cli.capture import capture
+from nsys_analyze.cli.check import check
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.doctor import doctor
 from nsys_analyze.cli.kernels import kernels
@@ -34,6 +34,7 @@ Examples:
   nsys-analyze a.sqlite b.sqlite -o both.csv      several reports, as a spreadsheet
   nsys-analyze report.sqlite --format md          ready to paste into an issue
   nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
+  nsys-analyze check new/ --baseline old/         fails where startup or launching got slower
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze kernels report.sqlite              the kernels of each loop
   nsys-analyze trace report.sqlite -o t.pftrace   a picture for ui.perfetto.dev
@@ -58,6 +59,7 @@ def app(context: click.Context) -> None:
 
 app.add_command(report)
 app.add_command(compare)
+app.add_command(check)
 app.add_command(doctor)
 app.add_command(kernels)
 app.add_command(capture)
@@ -66,7 +68,10 @@ app.add_command(trace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code: 0 fine, 2 bad usage or input, 130 interrupted."""
+    """Runs the command and returns its exit code.
+
+    0 fine, 1 a check failed, 2 bad usage or input, 3 a check cannot tell, 130 interrupted.
+    """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     code = OK
@@ -76,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except BrokenPipeError:
-        code = _reader_left()
+        output.forget_reader()
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     except click.ClickException as error:
@@ -98,9 +103,3 @@ def _fail(message: str, debug: bool) -> int:
     with contextlib.suppress(OSError):
         click.echo(f"Error: {visible(' '.join(message.split()))}", err=True)
     return BAD_INPUT
-
-
-def _reader_left() -> int:
-    """Ends quietly when whoever read standard output is gone, keeping Python from complaining at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return OK

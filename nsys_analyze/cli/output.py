@@ -49,6 +49,11 @@ def writing(target: str) -> Iterator[BinaryIO]:
                 yield file
 
 
+def forget_reader() -> None:
+    """Keeps Python from complaining at exit when whoever read standard output is gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def columns(target: str | None) -> int:
     """Returns how wide a page may be: COLUMNS, else the terminal's width if it goes to one, else 160."""
     if target is None:

@@ -16,6 +16,7 @@ class Kind(Enum):
     GPU_TIME = "gpu time"
     HOST_TIME = "host time"
     COMPILE_TIME = "compile time"
+    FIRST_INSTANCE = "first instance"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,16 +188,21 @@ class StageTable:
 
     def _series(self, row: int) -> Series:
         rows = self._rows.of(row)
-        instances, has_gpu = self._instances, self._instances.has_gpu[rows].tolist()
-        gap, exposed = instances.gap.total[rows].tolist(), instances.gap.exposed[rows].tolist()
+        instances, gap, host = self._instances, self._instances.gap, self._instances.host
         return Series(
             start_ns=self._trace.ranges.start[rows].tolist(),
             wall_ns=self._wall[rows].tolist(),
             elapsed_ns=self._elapsed[rows].tolist(),
-            gap_ns=[value if some else None for value, some in zip(gap, has_gpu, strict=True)],
-            exposed_ns=[value if some else None for value, some in zip(exposed, has_gpu, strict=True)],
+            gap_ns=self._where_gpu(gap.total, rows),
+            prelude_ns=self._where_gpu(gap.prelude, rows),
+            exposed_ns=self._where_gpu(gap.exposed, rows),
+            calls_ns=(host.launch[rows] + host.graph[rows] + host.cuda_other[rows]).tolist(),
             kernels=instances.kernels[rows].tolist(),
         )
+
+    def _where_gpu(self, values: Int64, rows: Int64) -> list[int | None]:
+        has_gpu = self._instances.has_gpu[rows].tolist()
+        return [value if some else None for value, some in zip(values[rows].tolist(), has_gpu, strict=True)]
 
 
 _SUMMED = (
@@ -221,7 +226,7 @@ _GAP_PARTS = ("total", "prelude", "launch", "queue", "exposed", "hidden", "profi
 def _without_gpu(stage: Stage) -> Stage:
     """The stage as a report tells it that cannot say what ran on a GPU."""
     unknown: dict[str, Any] = dict.fromkeys(name for name in _SUMMED if not name.startswith("self_"))
-    series = stage.series and replace(stage.series, gap_ns=[], exposed_ns=[], kernels=[])
+    series = stage.series and replace(stage.series, gap_ns=[], prelude_ns=[], exposed_ns=[], kernels=[])
     return replace(
         stage,
         **unknown,

@@ -65,6 +65,8 @@ def _plain(value: object) -> Json:
         return typing.cast(Json, value)
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, str):  # a kind of text, such as a state
+        return str(value)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

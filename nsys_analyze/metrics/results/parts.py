@@ -236,13 +236,19 @@ class Stall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One entry an instance, in order of start. ``gap_ns`` and ``exposed_ns`` are None where nothing ran on a GPU."""
+    """One entry an instance, in order of start. ``gap_ns`` and its parts are None where nothing ran on a GPU.
+
+    ``calls_ns`` is the instance's own thread's time in CUDA calls that launch, build graphs or ask: not in those that
+    wait, copy, allocate or load.
+    """
 
     start_ns: list[int]
     wall_ns: list[int]
     elapsed_ns: list[int]
     gap_ns: list[int | None]
+    prelude_ns: list[int | None]
     exposed_ns: list[int | None]
+    calls_ns: list[int]
     kernels: list[int]
 
 

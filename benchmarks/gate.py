@@ -1,0 +1,213 @@
+"""How often `check` cries wolf, and what it notices. python -m benchmarks.gate [--comparisons N]
+
+Simulated reports, with noise drawn from the repeated captures in tests/data: the machine's speed that day, by how much
+each quantity of each stage follows it, and what is left of the noise. Every instance is simulated: neighbours resemble
+each other, and some are outliers; so are some reports. First, how many comparisons of unchanged code fail that have 50
+stages; then how often a change of one quantity is noticed among 15 checks, as tables for docs/check.md.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from nsys_analyze.verdict.compared import LEVEL, Values, compare_times, margin_of
+from nsys_analyze.verdict.config import IGNORE_BELOW, INCREASE, Config
+from nsys_analyze.verdict.gates import LOOP_METRICS, Gate
+from nsys_analyze.verdict.judge import judge
+from nsys_analyze.verdict.judged import JUDGED
+from nsys_analyze.verdict.noise import NoiseTable, floor_of, noise_name, packaged
+from nsys_analyze.verdict.samples import ReportSample, StageSample
+from tests.repeats import repeats
+
+INSTANCES = 30
+NEIGHBOURS = 0.5  # correlation of an instance with the next
+INSTANCE_SD = 0.08
+OUTLIERS = 0.03  # of the instances, three times as long
+BAD_REPORTS = 0.05  # whose noise is three times as large
+STAGES = 50
+CHECKS = 15
+SIDES = (1, 2, 3, 5)
+CHANGES = (1.2, 1.3, 1.5, 2.0, 3.0)
+POWER = {
+    "startup_gap_prelude": "startup gap, prelude",
+    "startup_gap": "startup gap",
+    "startup_gap_exposed": "startup gap, exposed",
+    "pace": "pace",
+    "first_wall": "first instance (compiling)",
+}
+PROGRAM = "inductor"  # whose numbers are typical: 0.9 ms a step, 160 us startup gap
+Rows = dict[str, list[StageSample]]
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a quantity varies: what it follows the yardstick by, and what is left of it in the single reports."""
+
+    slopes: list[float]
+    left: np.ndarray
+    floor: float
+
+
+def steps(groups: dict[str, list[ReportSample]], path: tuple[str, ...]) -> Rows:
+    return {
+        name: [stage for report in reports for key, stage in report.stages.items() if key[0] == path]
+        for name, reports in groups.items()
+    }
+
+
+def manner(rows: Rows, metric: str, table: NoiseTable) -> Manner:
+    quantity, slopes, left = JUDGED[metric], [], []
+    floor = floor_of(quantity, rows[PROGRAM][0], IGNORE_BELOW)
+    follows = table[noise_name(quantity, rows[PROGRAM][0])].exponent is not None
+    for stages in rows.values():
+        logs = np.log([stage.values[metric] + floor for stage in stages])
+        logs -= logs.mean()
+        freedom = len(logs) - 1
+        if follows:
+            calls = np.log([stage.calls for stage in stages])
+            calls -= calls.mean()
+            slope = float(calls @ logs / (calls @ calls))
+            if freedom > 1:
+                slopes.append(slope)
+                logs, freedom = logs - slope * calls, freedom - 1
+            else:
+                continue
+        left.append(logs * np.sqrt(len(logs) / freedom))
+    return Manner(slopes or [0.0], np.concatenate(left), floor)
+
+
+class Machine:
+    """Draws reports."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        groups = repeats()
+        self.circumstances = groups[PROGRAM][0].circumstances
+        self.steps = steps(groups, ("steady", "step"))
+        self.compiling = steps(groups, ("compile",))
+        table = packaged()
+        self.manners = {name: manner(self.steps, name, table) for name in LOOP_METRICS if name != "kernels"}
+        self.once = {name: manner(self.compiling, name, table) for name in ("first_wall", "compile_time")}
+        calls = [np.log([stage.calls for stage in stages]) for stages in self.steps.values() if len(stages) > 2]
+        self.speeds = np.concatenate([one - one.mean() for one in calls])
+
+    def speed(self) -> float:
+        return float(self.random.choice(self.speeds) + self.random.normal(0, 0.03))
+
+    def slopes(self) -> dict[str, float]:
+        """How one program follows the machine: somewhere between those that were captured."""
+        return {name: self.random.uniform(min(one.slopes), max(one.slopes)) for name, one in self.manners.items()}
+
+    def stage(
+        self, name: str, speed: float, slopes: dict[str, float], bad: bool, change: dict[str, float]
+    ) -> StageSample:
+        typical = self.steps[PROGRAM][2]
+        values: dict[str, float] = {"kernels": typical.values["kernels"]}
+        for metric, how in self.manners.items():
+            noise = slopes[metric] * speed + self.left(how, bad)
+            middle = (typical.values[metric] * change.get(metric, 1.0) + how.floor) * np.exp(noise) - how.floor
+            per_instance = JUDGED[metric].each is not None
+            values[metric] = self.median(max(middle, 0.0)) if per_instance else max(float(middle), 0.0)
+        calls = self.median(typical.calls * np.exp(speed))
+        return replace(typical, path=("steady", name), steady=INSTANCES, values=values, calls=calls)
+
+    def left(self, how: Manner, bad: bool) -> float:
+        left = float(self.random.choice(how.left) + self.random.normal(0, 0.3 * how.left.std()))
+        return 3 * left if bad else left
+
+    def median(self, middle: float) -> float:
+        """The median of a report's instances."""
+        shocks = self.random.normal(0, INSTANCE_SD * np.sqrt(1 - NEIGHBOURS**2), INSTANCES)
+        drift = np.zeros(INSTANCES)
+        for place in range(1, INSTANCES):
+            drift[place] = NEIGHBOURS * drift[place - 1] + shocks[place]
+        stalled = np.where(self.random.random(INSTANCES) < OUTLIERS, 3.0, 1.0)
+        return float(np.median(middle * np.exp(drift) * stalled))
+
+    def report(self, label: str, programs: list[dict[str, float]]) -> ReportSample:
+        speed, bad = self.speed(), bool(self.random.random() < BAD_REPORTS)
+        stages = [self.stage(f"part {place}", speed, slopes, bad, {}) for place, slopes in enumerate(programs)]
+        return ReportSample(
+            label=label,
+            circumstances=self.circumstances,
+            stages={(stage.path, stage.domains, 0): stage for stage in stages},
+        )
+
+
+def without_yardstick() -> NoiseTable:
+    return {name: replace(noise, sd=noise.raw, exponent=None) for name, noise in packaged().items()}
+
+
+def false_alarms(machine: Machine, side: int, comparisons: int) -> tuple[float, float]:
+    """Shares of comparisons of unchanged code that fail, and of checks that are anything but ok."""
+    failed = checks = unsure = 0
+    for _ in range(comparisons):
+        programs = [machine.slopes() for _ in range(STAGES)]
+        base, new = ([machine.report(f"{where}{place}", programs) for place in range(side)] for where in "ab")
+        verdict = judge(base, new, Config(), packaged(), date(2026, 1, 1))
+        failed += verdict.exit_code == 1
+        checks += len(verdict.checks)
+        unsure += sum(check.warns for check in verdict.checks)
+    return failed / comparisons, unsure / checks
+
+
+def noticed(machine: Machine, metric: str, change: float, side: int, table: NoiseTable, times: int) -> float:
+    """The share of comparisons in which a change of one quantity, one of 15 checks, counts as a regression."""
+    hits = sum(_notices(machine, metric, change, side, table) for _ in range(times))
+    return hits / times
+
+
+def _notices(machine: Machine, metric: str, change: float, side: int, table: NoiseTable) -> bool:
+    quantity = JUDGED[metric]
+    before, after = (list(_drawn(machine, metric, factor, side)) for factor in (1.0, change))
+    key = (before[0].path, before[0].domains, 0)
+    gate = Gate(key, quantity, True, None, None)
+    base, new = (
+        Values.of(
+            gate, [ReportSample(label="", circumstances=machine.circumstances, stages={key: one}) for one in side]
+        )
+        for side in (before, after)
+    )
+    compared = compare_times(gate, base, new, margin_of(gate, base, INCREASE, IGNORE_BELOW), table)
+    return compared.exceeds and compared.grew <= LEVEL / CHECKS
+
+
+def _drawn(machine: Machine, metric: str, change: float, side: int) -> Iterator[StageSample]:
+    if metric == "first_wall":
+        typical, how = machine.compiling[PROGRAM][2], machine.once[metric]
+        for _ in range(side):
+            noise = machine.left(how, bool(machine.random.random() < BAD_REPORTS))
+            yield replace(typical, values={**typical.values, metric: typical.values[metric] * change * np.exp(noise)})
+        return
+    slopes = machine.slopes()
+    for _ in range(side):
+        bad = bool(machine.random.random() < BAD_REPORTS)
+        yield machine.stage("step", machine.speed(), slopes, bad, {metric: change})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--comparisons", type=int, default=300, help="of unchanged code, for each number of captures")
+    parser.add_argument("--times", type=int, default=200, help="that each change is tried")
+    arguments = parser.parse_args()
+    machine = Machine(1)
+    print(f"Unchanged code, {STAGES} stages, {len(LOOP_METRICS)} checks each\n")
+    print("| captures a side | comparisons that fail | checks not settled |\n| ---: | ---: | ---: |")
+    for side in SIDES[:3]:
+        failed, unsure = false_alarms(machine, side, arguments.comparisons)
+        print(f"| {side} | {failed:.1%} | {unsure:.1%} |", flush=True)
+    for title, table in (("with the yardstick", packaged()), ("without", without_yardstick())):
+        print(f"\nChanges noticed, {title}\n")
+        print("| | captures a side | " + " | ".join(f"x{change:g}" for change in CHANGES) + " |")
+        print("| --- | ---: |" + " ---: |" * len(CHANGES))
+        for metric, name in POWER.items():
+            for side in SIDES:
+                shares = (noticed(machine, metric, change, side, table, arguments.times) for change in CHANGES)
+                print(f"| {name} | {side} | " + " | ".join(f"{share:.0%}" for share in shares) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

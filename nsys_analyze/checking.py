@@ -1,0 +1,113 @@
+"""The public door to verdicts: sides come as reports, folders of reports or saved results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from nsys_analyze.comparing import reports_in
+from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.results import Analysis
+from nsys_analyze.metrics.results.saved import is_saved, read_saved
+from nsys_analyze.report import open_report
+from nsys_analyze.verdict.config import Config
+from nsys_analyze.verdict.config_file import find_config, read_config
+from nsys_analyze.verdict.judge import judge
+from nsys_analyze.verdict.noise import NoiseTable, packaged, with_measured
+from nsys_analyze.verdict.results import Verdict
+from nsys_analyze.verdict.samples import ReportSample, sample
+
+Paths = Sequence[str | os.PathLike[str]] | str | os.PathLike[str]
+Named = tuple[str, Analysis]
+"""An analysis, and what its report is called."""
+Read = Callable[[str], Analysis]
+
+
+def check(
+    reports: Paths,
+    *,
+    baseline: Paths | None = None,
+    config: Config | str | os.PathLike[str] | None = None,
+    today: date | None = None,
+) -> Verdict:
+    """Checks reports against a baseline and against budgets.
+
+    Args:
+        reports: Reports, folders of reports or saved results: captures of the code to check, better three than one.
+        baseline: The same of the code to compare with; by default what the configuration names, if it does.
+        config: What is allowed, or the TOML file that says it; by default the nearest pyproject.toml or
+            nsys-analyze.toml, upwards from the working folder, that says something about checks.
+        today: The day by which acceptances expire; by default today.
+
+    Raises:
+        UsageError: If nothing is to be checked, or the configuration makes no sense or fits no stage.
+        ReportError: If a report cannot be read.
+    """
+    chosen = config if isinstance(config, Config) else _configured(config)
+    base = _listed(baseline) or ([chosen.baseline] if chosen.baseline else [])
+    new = analyses(_listed(reports), _analyse)
+    return check_analyses(new, analyses(base, _analyse), chosen, today or date.today())
+
+
+def check_analyses(new: Sequence[Named], base: Sequence[Named], config: Config, today: date) -> Verdict:
+    """Checks analyses; see ``check``."""
+    if not base and not any(budget.maximum is not None for budget in config.budgets):
+        raise UsageError("nothing to check: give --baseline, or budgets in pyproject.toml or nsys-analyze.toml")
+    return judge(samples(base, config), samples(new, config), config, noise(config), today)
+
+
+def analyses(sources: Sequence[str], read: Read) -> list[Named]:
+    """Returns the analyses behind names of reports, of folders of reports and of saved results.
+
+    Raises:
+        ReportError: If a folder holds no report, or something cannot be read.
+        UsageError: If saved results are not by path.
+    """
+    return list(_labelled([found for source in sources for found in _behind(Path(source), read)]))
+
+
+def samples(found: Sequence[Named], config: Config) -> list[ReportSample]:
+    """The samples of analyses."""
+    return [sample(analysis, label, config.warmup) for label, analysis in found]
+
+
+def noise(config: Config) -> NoiseTable:
+    """The noise that a configuration asks to allow for."""
+    return packaged() if config.noise is None else with_measured(Path(config.noise))
+
+
+def _behind(path: Path, read: Read) -> Iterator[Named]:
+    if path.is_dir():
+        for file in reports_in(path):
+            yield from _behind(file, read)
+    elif path.suffix == ".json" or (path.is_file() and is_saved(path)):
+        for analysis in read_saved(path):
+            if analysis.by != "path":
+                raise UsageError(f"{path}: results by {analysis.by}; save them by path to check them")
+            yield analysis.report.file, analysis
+    else:
+        yield path.name, read(str(path))
+
+
+def _labelled(found: Sequence[Named]) -> Iterator[Named]:
+    """The analyses with names that tell them apart: ``report.sqlite``, ``report.sqlite (2)``."""
+    seen: dict[str, int] = {}
+    for label, analysis in found:
+        number = seen[label] = seen.get(label, 0) + 1
+        yield (label if number == 1 else f"{label} ({number})"), analysis
+
+
+def _analyse(path: str) -> Analysis:
+    return open_report(path).analysis()
+
+
+def _configured(file: str | os.PathLike[str] | None) -> Config:
+    return find_config(Path.cwd()) if file is None else read_config(Path(file))
+
+
+def _listed(paths: Paths | None) -> list[str]:
+    if paths is None:
+        return []
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]

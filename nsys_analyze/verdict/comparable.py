@@ -1,0 +1,100 @@
+"""Whether two sides may be compared at all: which reports can be judged, and what differs around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+
+from nsys_analyze.verdict.results import Problem
+from nsys_analyze.verdict.samples import Circumstances, ReportSample, StageId
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Why quantities of two sides cannot be compared, in words; None where they can."""
+
+    timings: str | None
+    counts: str | None
+
+
+def without_cut(reports: Sequence[ReportSample], others: Sequence[ReportSample]) -> list[ReportSample]:
+    """Returns the reports; those that were cut short are marked as such.
+
+    Ranges that never ended tell, unless the same stage of the ``others`` never ends either: then that is how it is
+    captured.
+    """
+    usual = {key for report in others for key, stage in report.stages.items() if stage.unfinished}
+    return [_marked(report, usual) for report in reports]
+
+
+def _marked(report: ReportSample, usual: Set[StageId]) -> ReportSample:
+    cut = [key for key, stage in report.stages.items() if stage.unfinished and key not in usual]
+    if report.broken is not None or not cut:
+        return report
+    stage = " / ".join(cut[0][0])
+    return replace(report, broken=f"it is cut short: {stage} had not ended when the capture did (unfinished-ranges)")
+
+
+def broken(reports: Sequence[ReportSample]) -> list[Problem]:
+    """Returns the reports that cannot be judged."""
+    return [
+        Problem(code="invalid-report", message=report.broken, report=report.label)
+        for report in reports
+        if report.broken is not None
+    ]
+
+
+def obstacles(base: Sequence[ReportSample], new: Sequence[ReportSample]) -> Obstacles:
+    """Returns what keeps the sides from being compared, for times and for counts."""
+    counts = next(_differing(_ALL, base, new), None)
+    timings = counts or next(_differing(_TIMINGS, base, new), None)
+    return Obstacles(timings, counts)
+
+
+def cautions(base: Sequence[ReportSample], new: Sequence[ReportSample]) -> list[Problem]:
+    """Returns what differs that may matter."""
+    different = [Problem(code="differs", message=why) for why in _differing(_CAUTIONS, base, new)]
+    lost = [
+        Problem(
+            code="launches-without-ops",
+            message=f"{report.lost:,} launches have no GPU work: the capture ended first",
+            report=report.label,
+        )
+        for report in new
+        if report.lost
+    ]
+    return [*different, *lost]
+
+
+Get = Callable[[Circumstances], object]
+_ALL: tuple[tuple[str, Get], ...] = (
+    ("CUDA graph tracing", lambda of: of.graph_mode),
+    ("the way stages are made", lambda of: of.settings),
+)
+_TIMINGS: tuple[tuple[str, Get], ...] = (
+    ("the GPU", lambda of: ", ".join(of.gpus) or None),
+    ("the CPU", lambda of: of.cpu),
+    ("CPU sampling", lambda of: _switched(of.sampling)),
+)
+_CAUTIONS: tuple[tuple[str, Get], ...] = (
+    ("the driver", lambda of: of.driver),
+    ("Nsight Systems", lambda of: of.nsys),
+    ("what is traced", lambda of: of.trace and ",".join(sorted(of.trace.split(",")))),
+    ("tracing of context switches", lambda of: _switched(of.context_switches)),
+)
+
+
+def _switched(flag: bool | None) -> str | None:
+    return None if flag is None else "on" if flag else "off"
+
+
+def _differing(
+    properties: Sequence[tuple[str, Get]], base: Sequence[ReportSample], new: Sequence[ReportSample]
+) -> Iterator[str]:
+    for name, get in properties:
+        before, after = (
+            sorted({str(value) for report in side if (value := get(report.circumstances)) is not None})
+            for side in (base, new)
+        )
+        if before and after and before != after:
+            yield f"{name} differs: {' and '.join(before)} before, {' and '.join(after)} now"
