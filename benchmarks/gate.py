@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
+from scipy.signal import lfilter
 
 from nsys_analyze.verdict.compared import LEVEL, Values, compare_times, margin_of
 from nsys_analyze.verdict.config import IGNORE_BELOW, INCREASE, Config
@@ -101,14 +102,14 @@ class Machine:
         """How one program follows the machine: somewhere between those that were captured."""
         return {name: self.random.uniform(min(one.slopes), max(one.slopes)) for name, one in self.manners.items()}
 
-    def stage(
-        self, name: str, speed: float, slopes: dict[str, float], bad: bool, change: dict[str, float]
-    ) -> StageSample:
+    def stage(self, name: str, speed: float, bad: bool, changes: dict[str, tuple[float, float]]) -> StageSample:
+        """A stage; ``changes`` holds for each quantity how it follows the machine, and how it differs from usual."""
         typical = self.steps[PROGRAM][2]
         values: dict[str, float] = {"kernels": typical.values["kernels"]}
-        for metric, how in self.manners.items():
-            noise = slopes[metric] * speed + self.left(how, bad)
-            middle = (typical.values[metric] * change.get(metric, 1.0) + how.floor) * np.exp(noise) - how.floor
+        for metric, (slope, change) in changes.items():
+            how = self.manners[metric]
+            noise = slope * speed + self.left(how, bad)
+            middle = (typical.values[metric] * change + how.floor) * np.exp(noise) - how.floor
             per_instance = JUDGED[metric].each is not None
             values[metric] = self.median(max(middle, 0.0)) if per_instance else max(float(middle), 0.0)
         calls = self.median(typical.calls * np.exp(speed))
@@ -121,15 +122,16 @@ class Machine:
     def median(self, middle: float) -> float:
         """The median of a report's instances."""
         shocks = self.random.normal(0, INSTANCE_SD * np.sqrt(1 - NEIGHBOURS**2), INSTANCES)
-        drift = np.zeros(INSTANCES)
-        for place in range(1, INSTANCES):
-            drift[place] = NEIGHBOURS * drift[place - 1] + shocks[place]
+        drift = lfilter([1.0], [1.0, -NEIGHBOURS], shocks)
         stalled = np.where(self.random.random(INSTANCES) < OUTLIERS, 3.0, 1.0)
         return float(np.median(middle * np.exp(drift) * stalled))
 
     def report(self, label: str, programs: list[dict[str, float]]) -> ReportSample:
         speed, bad = self.speed(), bool(self.random.random() < BAD_REPORTS)
-        stages = [self.stage(f"part {place}", speed, slopes, bad, {}) for place, slopes in enumerate(programs)]
+        stages = [
+            self.stage(f"part {place}", speed, bad, {name: (slope, 1.0) for name, slope in slopes.items()})
+            for place, slopes in enumerate(programs)
+        ]
         return ReportSample(
             label=label,
             circumstances=self.circumstances,
@@ -162,7 +164,8 @@ def noticed(machine: Machine, metric: str, change: float, side: int, table: Nois
 
 def _notices(machine: Machine, metric: str, change: float, side: int, table: NoiseTable) -> bool:
     quantity = JUDGED[metric]
-    before, after = (list(_drawn(machine, metric, factor, side)) for factor in (1.0, change))
+    slope = machine.slopes().get(metric, 0.0)
+    before, after = (list(_drawn(machine, metric, factor, slope, side)) for factor in (1.0, change))
     key = (before[0].path, before[0].domains, 0)
     gate = Gate(key, quantity, True, None, None)
     base, new = (
@@ -175,17 +178,16 @@ def _notices(machine: Machine, metric: str, change: float, side: int, table: Noi
     return compared.exceeds and compared.grew <= LEVEL / CHECKS
 
 
-def _drawn(machine: Machine, metric: str, change: float, side: int) -> Iterator[StageSample]:
+def _drawn(machine: Machine, metric: str, change: float, slope: float, side: int) -> Iterator[StageSample]:
     if metric == "first_wall":
         typical, how = machine.compiling[PROGRAM][2], machine.once[metric]
         for _ in range(side):
             noise = machine.left(how, bool(machine.random.random() < BAD_REPORTS))
             yield replace(typical, values={**typical.values, metric: typical.values[metric] * change * np.exp(noise)})
         return
-    slopes = machine.slopes()
     for _ in range(side):
         bad = bool(machine.random.random() < BAD_REPORTS)
-        yield machine.stage("step", machine.speed(), slopes, bad, {metric: change})
+        yield machine.stage("step", machine.speed(), bad, {metric: (slope, change)})
 
 
 def main() -> None:

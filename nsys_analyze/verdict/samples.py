@@ -15,6 +15,7 @@ StageId = tuple[tuple[str, ...], tuple[str, ...], int]
 
 LOST_SHARE = 0.01  # launches without GPU work: beyond, a capture is cut short or the profiler misses kernels
 _MOST_OF = 0.5  # of a stage's time: a loop that takes more tells what there is to tell of it
+_LOST = ("launches-without-ops", "launches-at-the-end")
 _BROKEN = {
     "no-nvtx": "it has no NVTX ranges",
     "no-cuda": "it has no CUDA calls and no GPU operations",
@@ -195,9 +196,9 @@ def _broken(analysis: Analysis) -> str | None:
     launches = sum(program.launches for program in analysis.programs)
     lost = _lost(analysis)
     if lost > LOST_SHARE * (launches + lost):
-        return f"{lost:,} launches have no GPU work: it is cut short, or kernels were lost (launches-without-ops)"
+        return f"{lost:,} launches have no GPU work: it is cut short, or kernels were lost"
     return None
 
 
 def _lost(analysis: Analysis) -> int:
-    return sum(notice.count or 0 for notice in analysis.warnings if notice.code == "launches-without-ops")
+    return sum(notice.count or 0 for notice in analysis.warnings if notice.code in _LOST)
