@@ -402,3 +402,12 @@ def test_what_a_report_cannot_tell_is_not_0(tmp_path, lacking, code):
     assert (instance.gpu_ops, instance.kernels, instance.busy_ns) == (None, None, None)
     assert (step.wall_ns.total, step.instances) == (1000, 1)
     assert code in [notice.code for notice in analysis.warnings]
+
+
+def test_series_say_of_every_instance_what_its_list_entry_says(sample_report):
+    analysis = open_report(sample_report("llama_eager")).analysis(instances=True)
+    for stage in analysis.stages:
+        listed = [one for one in analysis.instances if one.stage == stage.key]
+        assert stage.series.prelude_ns == [one.prelude_ns for one in listed]
+        host = stage.host_ns
+        assert sum(stage.series.calls_ns) == host.launch + host.graph + host.cuda_other
