@@ -10,7 +10,7 @@ demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
 
 test: lint  ## check everything
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 lint: $(READY)  ## check style and types
 	$(BIN)/ruff check .

@@ -34,6 +34,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("any_report", found, ids=[path.name for path in found])
 
 
+@pytest.fixture(autouse=True)
+def _pages_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep pages as wide as those that are piped, whatever the terminal or the runner says."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Give the path of a sample report by its name, unpacked at its first use."""

@@ -101,9 +101,9 @@ def test_a_stage_without_gpu_work_has_no_waterfall():
 
 def series_of(elapsed, stalls=(), gap=None):
     count = len(elapsed)
-    times = {"wall_ns": list(elapsed), "elapsed_ns": list(elapsed), "kernels": [1] * count}
+    times = {"wall_ns": list(elapsed), "elapsed_ns": list(elapsed), "calls_ns": [1] * count, "kernels": [1] * count}
     gap = [10] * count if gap is None else gap
-    series = Series(start_ns=[1000 * at for at in range(count)], gap_ns=gap, exposed_ns=gap, **times)
+    series = Series(start_ns=[1000 * at for at in range(count)], gap_ns=gap, prelude_ns=gap, exposed_ns=gap, **times)
     return instance_series(loop(["step"], 5.0, count, series=series, stalls=list(stalls)))
 
 
