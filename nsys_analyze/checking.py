@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from nsys_analyze.verdict.config import Config
 from nsys_analyze.verdict.config_file import find_config, read_config
 from nsys_analyze.verdict.judge import judge
 from nsys_analyze.verdict.noise import NoiseTable, packaged, with_measured
+from nsys_analyze.verdict.records import ReportRecord, record
 from nsys_analyze.verdict.results import Verdict
 from nsys_analyze.verdict.samples import ReportSample, sample
 
@@ -23,12 +25,15 @@ Paths = Sequence[str | os.PathLike[str]] | str | os.PathLike[str]
 Named = tuple[str, Analysis]
 """An analysis, and what its report is called."""
 Read = Callable[[str], Analysis]
+HISTORY = "history:"
+"""What a baseline begins with that is a label in a history."""
 
 
 def check(
     reports: Paths,
     *,
     baseline: Paths | None = None,
+    history: str | os.PathLike[str] | None = None,
     config: Config | str | os.PathLike[str] | None = None,
     today: date | None = None,
 ) -> Verdict:
@@ -36,7 +41,9 @@ def check(
 
     Args:
         reports: Reports, folders of reports or saved results: captures of the code to check, better three than one.
-        baseline: The same of the code to compare with; by default what the configuration names, if it does.
+        baseline: The same of the code to compare with, or ``history:LABEL``; by default what the configuration names,
+            if it does.
+        history: The database in which ``history:LABEL`` is found; by default what the configuration names.
         config: What is allowed, or the TOML file that says it; by default the nearest pyproject.toml or
             nsys-analyze.toml, upwards from the working folder, that says something about checks.
         today: The day by which acceptances expire; by default today.
@@ -46,16 +53,42 @@ def check(
         ReportError: If a report cannot be read.
     """
     chosen = config if isinstance(config, Config) else _configured(config)
+    chosen = chosen if history is None else replace(chosen, history=os.fspath(history))
     base = _listed(baseline) or ([chosen.baseline] if chosen.baseline else [])
-    new = analyses(_listed(reports), _analyse)
-    return check_analyses(new, analyses(base, _analyse), chosen, today or date.today())
+    new = samples(analyses(_listed(reports), _analyse), chosen)
+    return check_samples(new, baseline_samples(base, new, chosen, _analyse), chosen, today or date.today())
 
 
-def check_analyses(new: Sequence[Named], base: Sequence[Named], config: Config, today: date) -> Verdict:
-    """Checks analyses; see ``check``."""
-    if not base and not any(budget.maximum is not None for budget in config.budgets):
+def check_samples(new: Sequence[ReportSample], base: Sequence[ReportSample], config: Config, today: date) -> Verdict:
+    """Checks samples of reports; see ``check``."""
+    if not base and not has_limits(config):
         raise UsageError("nothing to check: give --baseline, or budgets in pyproject.toml or nsys-analyze.toml")
-    return judge(samples(base, config), samples(new, config), config, noise(config), today)
+    return judge(base, new, config, noise(config), today)
+
+
+def has_limits(config: Config) -> bool:
+    """Whether there is something to check without a baseline."""
+    return any(budget.maximum is not None for budget in config.budgets)
+
+
+def baseline_samples(
+    sources: Sequence[str], new: Sequence[ReportSample], config: Config, read: Read
+) -> list[ReportSample]:
+    """Returns the samples of a baseline: of reports, or of what a history holds under a label.
+
+    Raises:
+        ReportError: If something cannot be read.
+        UsageError: If a history is asked for and there is none, or nothing in it has the label.
+    """
+    remembered = [source for source in sources if source.startswith(HISTORY)]
+    if not remembered:
+        return samples(analyses(sources, read), config)
+    if len(sources) > 1 or config.history is None:
+        why = "is a baseline of its own" if len(sources) > 1 else 'needs --history FILE, or history = "FILE" beside it'
+        raise UsageError(f"{remembered[0]}: {why}")
+    from nsys_analyze.remembering import past_samples
+
+    return past_samples(Path(config.history), remembered[0].removeprefix(HISTORY), new, config, noise(config))
 
 
 def analyses(sources: Sequence[str], read: Read) -> list[Named]:
@@ -68,9 +101,14 @@ def analyses(sources: Sequence[str], read: Read) -> list[Named]:
     return list(_labelled([found for source in sources for found in _behind(Path(source), read)]))
 
 
+def records(found: Sequence[Named]) -> list[ReportRecord]:
+    """The records of analyses."""
+    return [record(analysis, label) for label, analysis in found]
+
+
 def samples(found: Sequence[Named], config: Config) -> list[ReportSample]:
     """The samples of analyses."""
-    return [sample(analysis, label, config.warmup) for label, analysis in found]
+    return [sample(report, config.warmup) for report in records(found)]
 
 
 def noise(config: Config) -> NoiseTable:

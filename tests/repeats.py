@@ -14,7 +14,8 @@ from pathlib import Path
 import nsys_analyze
 from nsys_analyze.comparing import reports_in
 from nsys_analyze.verdict.config import WARMUP
-from nsys_analyze.verdict.samples import Circumstances, ReportSample, StageSample, sample
+from nsys_analyze.verdict.records import Circumstances, record
+from nsys_analyze.verdict.samples import ReportSample, StageSample, sample
 
 DATA = Path(__file__).parent / "data" / "repeats.json"
 VARYING = ("calls", "active", "launches")
@@ -61,7 +62,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     groups: dict[str, list[ReportSample]] = {}
     for file in reports_in(parser.parse_args().folder):
-        report = sample(nsys_analyze.open_report(file).analysis(), Path(file).name, WARMUP)
+        report = sample(record(nsys_analyze.open_report(file).analysis(), Path(file).name), WARMUP)
         groups.setdefault(report.label.partition("_")[0], []).append(report)
     first = next(iter(groups.values()))[0]
     document = {

@@ -9,8 +9,9 @@ from typing import Any
 from nsys_analyze.verdict.config import Config
 from nsys_analyze.verdict.judge import judge
 from nsys_analyze.verdict.noise import packaged
+from nsys_analyze.verdict.records import Circumstances
 from nsys_analyze.verdict.results import Verdict
-from nsys_analyze.verdict.samples import Circumstances, ReportSample, StageSample
+from nsys_analyze.verdict.samples import ReportSample, StageSample
 
 CIRCUMSTANCES = Circumstances(
     gpus=("NVIDIA H200",),

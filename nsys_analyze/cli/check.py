@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nsys_analyze.cli import output
+from nsys_analyze.cli import output, saving
 from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
     from nsys_analyze.metrics.results import Analysis
     from nsys_analyze.verdict.config import Config
+    from nsys_analyze.verdict.records import ReportRecord
     from nsys_analyze.verdict.results import Verdict
 
 SUFFIXES = {".txt": "table", ".json": "json", ".md": "md", ".xml": "junit"}
@@ -29,8 +30,11 @@ Examples:
   nsys-analyze check new/ --baseline base.json -o verdict.xml -o summary.md
   nsys-analyze check new/ --baseline base.json --format github
   nsys-analyze check same/*.sqlite --calibrate -o noise.toml
+  nsys-analyze check main/ --save results.db --label main --commit 1a2b3c
+  nsys-analyze check new/ --baseline history:main --history results.db
 
-A baseline is a report, a folder of reports or a JSON result (--write-baseline, or report -o base.json).
+A baseline is a report, a folder of reports, a JSON result (--write-baseline, or report -o base.json), or history:LABEL:
+the runs that --save keeps under a label in a database, from their last change on (nsys-analyze history shows them).
 
 pyproject.toml (or nsys-analyze.toml, where the tables are [check], [[check.budget]] and [[check.accept]]):
 
@@ -63,13 +67,20 @@ class Request:
     write_baseline: str | None
     calibrate: bool
     dump_config: bool
+    history: str | None
+    save: str | None
+    label: str | None
+    commit: str | None
     reading: Reading
     debug: bool
 
 
 @click.command(epilog=_EPILOG, short_help="Fails where reports break budgets or got slower.")
 @click.argument("reports", metavar="REPORT...", nargs=-1)
-@click.option("--baseline", metavar="SOURCE", multiple=True, help="Compare with: a report, folder or JSON result.")
+@click.option(
+    "--baseline", metavar="SOURCE", multiple=True, help="Compare with: a report, folder, JSON result or history:LABEL."
+)
+@click.option("--history", metavar="FILE", help="The database of history:LABEL.")
 @click.option("--config", metavar="FILE", help="Budgets and margins.  [default: nearest pyproject.toml with some]")
 @click.option("--strict", is_flag=True, help="Exit with 3 where too few captures leave a question open.")
 @click.option("--format", type=click.Choice(FORMATS), help="How to print the verdict.  [default: table]")
@@ -88,6 +99,9 @@ class Request:
     help="Measure how much reports of the same code vary, as a file for `noise` in the configuration; check nothing.",
 )
 @click.option("--dump-config", is_flag=True, help="Print what applies, and where it was said; check nothing.")
+@click.option("--save", metavar="FILE", help="Add the reports and their verdict to a database, which `history` reads.")
+@click.option("--label", metavar="NAME", help="What --save calls the run, such as its branch.")
+@click.option("--commit", metavar="ID", help="Which commit ran, for --save.")
 @reading_options
 @debug_option
 @click.pass_context
@@ -106,12 +120,7 @@ def run(request: Request) -> int:
     Raises:
         NsysAnalyzeError: If a report or the configuration cannot be read, or the request makes no sense.
     """
-    if sum((request.write_baseline is not None, request.calibrate, request.dump_config)) > 1:
-        raise UsageError("--write-baseline, --calibrate and --dump-config exclude each other")
-    if not request.reports and not request.dump_config:
-        raise UsageError("no reports; see nsys-analyze check --help")
-    if len(request.baseline) > 1:
-        raise UsageError("two baselines: put their reports into one folder, or into one result by --write-baseline")
+    _check_options(request)
     config = _config(request)
     if request.write_baseline is not None:
         return _write_baseline(request, config, request.write_baseline)
@@ -120,32 +129,71 @@ def run(request: Request) -> int:
     return _dump_config(request, config) if request.dump_config else _check(request, config)
 
 
+def _check_options(request: Request) -> None:
+    other = (request.write_baseline is not None, request.calibrate, request.dump_config)
+    if sum(other) > 1:
+        raise UsageError("--write-baseline, --calibrate and --dump-config exclude each other")
+    if request.save is not None and any(other):
+        raise UsageError("--save does not go with --write-baseline, --calibrate and --dump-config")
+    if request.save is None and (request.label is not None or request.commit is not None):
+        raise UsageError(f"{'--commit' if request.label is None else '--label'} is for --save")
+    if not request.reports and not request.dump_config:
+        raise UsageError("no reports; see nsys-analyze check --help")
+    if len(request.baseline) > 1:
+        raise UsageError("two baselines: put their reports into one folder, or into one result by --write-baseline")
+
+
 def _config(request: Request) -> Config:
     from nsys_analyze.verdict.config_file import find_config, read_config
 
     config = read_config(Path(request.config)) if request.config else find_config(Path.cwd())
-    return replace(config, strict=True) if request.strict else config
+    config = replace(config, strict=config.strict or request.strict)
+    return replace(config, history=request.history or config.history)
 
 
 def _check(request: Request, config: Config) -> int:
-    from datetime import date
-
-    from nsys_analyze.checking import check_analyses
-
     formats = [chosen_format(None, target, SUFFIXES) for target in request.output]
     base_sources = _baseline(request, config)
     for target in request.output:
         output.check_target(target, [*request.reports, *base_sources])
-    new, base = _analyses(request.reports, request), _analyses(base_sources, request)
+    if request.save is not None:
+        saving.check(request.save)
+        base_sources = [] if saving.begins(request.save, request.label, base_sources, config) else base_sources
+    from nsys_analyze.checking import records
+
+    found = records(_analyses(request.reports, request))
+    verdict = _verdict(found, base_sources, request, config)
+    if verdict is not None:
+        _write(verdict, formats, request)
+    if request.save is not None:
+        saving.save(request.save, found, verdict, label=request.label, commit=request.commit)
+    return 0 if verdict is None else verdict.exit_code
+
+
+def _verdict(
+    found: Sequence[ReportRecord], base_sources: Sequence[str], request: Request, config: Config
+) -> Verdict | None:
+    """The verdict; None where there is nothing to check yet, and the reports are only to be saved."""
+    from datetime import date
+
+    from nsys_analyze import checking
+    from nsys_analyze.verdict.samples import sample
+
+    new = [sample(report, config.warmup) for report in found]
+    if request.save is not None and not base_sources and not checking.has_limits(config):
+        return None
+    base = checking.baseline_samples(base_sources, new, config, _reader(request))
     with progress("comparing"):
-        verdict = check_analyses(new, base, config, date.today())
+        return checking.check_samples(new, base, config, date.today())
+
+
+def _write(verdict: Verdict, formats: Sequence[str], request: Request) -> None:
     for target, kind in zip(request.output, formats, strict=True):
         output.write(_drawn(verdict, kind, request, target), target)
     try:
         output.write(_drawn(verdict, request.format or "table", request, None), None)
     except BrokenPipeError:
         output.forget_reader()  # what the verdict is does not depend on who reads it
-    return verdict.exit_code
 
 
 def _baseline(request: Request, config: Config) -> Sequence[str]:
@@ -155,10 +203,11 @@ def _baseline(request: Request, config: Config) -> Sequence[str]:
 def _analyses(sources: Sequence[str], request: Request) -> list[tuple[str, Analysis]]:
     from nsys_analyze.checking import analyses
 
-    def analyse(path: str) -> Analysis:
-        return read(path, request.reading).analysis()
+    return analyses(sources, _reader(request))
 
-    return analyses(sources, analyse)
+
+def _reader(request: Request) -> Callable[[str], Analysis]:
+    return lambda path: read(path, request.reading).analysis()
 
 
 def _drawn(verdict: Verdict, kind: str, request: Request, target: str | None) -> str | bytes:
@@ -208,14 +257,14 @@ def _calibrate(request: Request, config: Config) -> int:
 
 
 def _dump_config(request: Request, config: Config) -> int:
-    from nsys_analyze.checking import samples
+    from nsys_analyze.checking import baseline_samples, samples
     from nsys_analyze.verdict.config_text import applying, as_toml
     from nsys_analyze.verdict.gates import gates
 
     text = as_toml(config)
     if request.reports:
         new = samples(_analyses(request.reports, request), config)
-        base = samples(_analyses(_baseline(request, config), request), config)
+        base = baseline_samples(_baseline(request, config), new, config, _reader(request))
         text += "\n" + applying(gates(config, base, new), config)
     output.write(text, None)
     return 0

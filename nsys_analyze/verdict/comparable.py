@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
+from nsys_analyze.verdict.records import Circumstances, StageId
 from nsys_analyze.verdict.results import Problem
-from nsys_analyze.verdict.samples import Circumstances, ReportSample, StageId
+from nsys_analyze.verdict.samples import ReportSample
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,7 +91,7 @@ def compare_times(gate: Gate, base: Values, new: Values, margin: Margin, table: 
     raw = raw_difference(*plain, noise, margin)
     of_instances = gate.quantity.each is not None and base.stages[0].loop
     settled = not of_instances or steady >= _FEW or min(len(base.values), len(new.values)) > 1
-    name = _yardstick(base, new) if noise.exponent is not None else None
+    name = yardstick([*base.stages, *new.stages]) if noise.exponent is not None else None
     if name is None:
         return Compared(
             raw=raw,
@@ -103,7 +103,7 @@ def compare_times(gate: Gate, base: Values, new: Values, margin: Margin, table: 
             settled=settled,
         )
     before, after = (
-        Side(np.array(side.values), np.array([_YARDSTICKS[name](stage) for stage in side.stages]))
+        Side(np.array(side.values), np.array([YARDSTICKS[name](stage) for stage in side.stages]))
         for side in (base, new)
     )
     adjusted = difference(before, after, noise if name == "cuda_calls" else noise.by_launch_call(), margin)
@@ -133,15 +133,14 @@ def _either(raw: float, adjusted: float) -> float:
     return min(1.0, raw / _RAW_SHARE, adjusted / (1 - _RAW_SHARE))
 
 
-_YARDSTICKS = {
+YARDSTICKS: dict[str, Callable[[StageSample], float | None]] = {
     "cuda_calls": lambda stage: stage.calls,
     "launch_call": lambda stage: stage.values.get("launch_call"),
 }
 
 
-def _yardstick(base: Values, new: Values) -> str | None:
-    """Which yardstick both sides have: all CUDA calls where they make the same ones, else what one launch takes."""
-    stages = (*base.stages, *new.stages)
+def yardstick(stages: Sequence[StageSample]) -> str | None:
+    """Returns which yardstick stages have: all CUDA calls if they make the same ones, else what one launch takes."""
     launches = [stage.launches for stage in stages]
     if not all(stage.loop and stage.calls for stage in stages):
         return None

@@ -60,11 +60,13 @@ class Config:
     """Everything a check goes by.
 
     A change against the baseline counts when it exceeds both ``increase`` (0.1 is 10%) and ``ignore_below`` (ns).
-    ``stages`` and ``metrics`` say what is held against it; None is what a page shows. ``warmup`` instances of each
-    stage are not steady yet. Of budgets and acceptances that match, the last wins.
+    ``history`` is the database in which the baseline ``history:LABEL`` is found. ``stages`` and ``metrics`` say what is
+    held against it; None is what a page shows. ``warmup`` instances of each stage are not steady yet. Of budgets and
+    acceptances that match, the last wins.
     """
 
     baseline: str | None = None
+    history: str | None = None
     increase: float = INCREASE
     ignore_below: int = IGNORE_BELOW
     warmup: int = WARMUP

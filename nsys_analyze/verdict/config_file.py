@@ -21,7 +21,7 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pyproject.toml", ("tool", "nsys-analyze", "check")),
 )
 _KEYS = (
-    *("baseline", "max_increase", "ignore_below", "warmup", "stages", "metrics", "noise", "strict"),
+    *("baseline", "history", "max_increase", "ignore_below", "warmup", "stages", "metrics", "noise", "strict"),
     *("budget", "accept"),
 )
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%", re.ASCII)
@@ -106,16 +106,17 @@ def _config(table: Mapping[str, Any], source: _Source, folder: Path) -> Config:
         if key not in _KEYS:
             source.refuse((key,), f"is not known here; there are: {', '.join(_KEYS)}")
     read = _Reader(table, source, ())
-    baseline, noise = read.text("baseline"), read.text("noise")
+    baseline, history, noise = (_file(read.text(key), folder) for key in ("baseline", "history", "noise"))
     increase, ignore_below = read.percent("max_increase"), read.duration("ignore_below")
     return Config(
-        baseline=None if baseline is None else _beside(baseline, folder),
+        baseline=baseline,
+        history=history,
         increase=INCREASE if increase is None else increase,
         ignore_below=IGNORE_BELOW if ignore_below is None else ignore_below,
         warmup=read.warmup(),
         stages=read.texts("stages"),
         metrics=read.metrics("metrics"),
-        noise=None if noise is None else _beside(noise, folder),
+        noise=noise,
         strict=read.flag("strict"),
         budgets=[budget for entry in read.tables("budget") for budget in _budgets(entry)],
         accepts=[_accept(entry) for entry in read.tables("accept")],
@@ -124,9 +125,9 @@ def _config(table: Mapping[str, Any], source: _Source, folder: Path) -> Config:
     )
 
 
-def _beside(name: str, folder: Path) -> str:
+def _file(name: str | None, folder: Path) -> str | None:
     """A path as written in a file in ``folder``; ``history:`` and the like are none."""
-    return name if re.match(r"\w{2,}:", name) else str(folder / name)
+    return name if name is None or re.match(r"\w{2,}:", name) else str(folder / name)
 
 
 @dataclass(frozen=True, slots=True)

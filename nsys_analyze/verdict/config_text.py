@@ -19,7 +19,7 @@ def as_toml(config: Config) -> str:
 
 def _general(config: Config) -> Iterator[str]:
     yield f"[check]  # {config.place or 'no configuration found: all by default'}"
-    for key, value in (("baseline", config.baseline), ("noise", config.noise)):
+    for key, value in (("baseline", config.baseline), ("history", config.history), ("noise", config.noise)):
         if value is not None:
             yield f"{key} = {json.dumps(value)}"
     yield f'max_increase = "{percent(config.increase)}"'

@@ -9,7 +9,8 @@ from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics import patterns
 from nsys_analyze.verdict.config import Accept, Budget, Config, Place
 from nsys_analyze.verdict.judged import JUDGED, Judged
-from nsys_analyze.verdict.samples import ReportSample, StageId, StageSample
+from nsys_analyze.verdict.records import StageId
+from nsys_analyze.verdict.samples import ReportSample, StageSample
 
 LOOP_METRICS = (
     *("startup_gap", "startup_gap_exposed", "startup_gap_prelude", "cpu_overhead", "pace", "launch_call"),

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nsys_analyze.verdict.records import StageId
 from nsys_analyze.verdict.results import FAILING, Check, State
-from nsys_analyze.verdict.samples import ReportSample, StageId
+from nsys_analyze.verdict.samples import ReportSample
 
 _PARTS = {
     "startup_gap_prelude": "prelude (host code before the first launch): look at what runs before the first kernel",

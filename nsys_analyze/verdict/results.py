@@ -89,7 +89,7 @@ class Check:
 
     @property
     def key(self) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-        """What tells the stage apart; see `nsys_analyze.verdict.samples.StageId`."""
+        """What tells the stage apart; see `nsys_analyze.verdict.records.StageId`."""
         return tuple(self.stage), tuple(self.domains), self.process
 
     @property

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from nsys_analyze.metrics.results import Analysis, Stage
-from nsys_analyze.verdict.judged import JUDGED, Judged
-
-StageId = tuple[tuple[str, ...], tuple[str, ...], int]
-"""Path, domains, and which of the processes with that path: its rank, or its place by process id."""
-
-LOST_SHARE = 0.01  # launches without GPU work: beyond, a capture is cut short or the profiler misses kernels
-_MOST_OF = 0.5  # of a stage's time: a loop that takes more tells what there is to tell of it
-_LOST = ("launches-without-ops", "launches-at-the-end")
-_BROKEN = {
-    "no-nvtx": "it has no NVTX ranges",
-    "no-cuda": "it has no CUDA calls and no GPU operations",
-    "no-calls": "it has no CUDA calls",
-    "no-gpu-ops": "its GPU operations are missing",
-    "gpu-unknown": "its kernels are missing",
-    "nsys-error": "the profiler reported an error",
-}
+from nsys_analyze.verdict.judged import JUDGED
+from nsys_analyze.verdict.records import Circumstances, ReportRecord, StageId, StageRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +36,6 @@ class StageSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What must be alike for two reports to be comparable; None where a report does not say."""
-
-    gpus: tuple[str, ...]
-    cpu: str | None
-    driver: str | None
-    nsys: str | None
-    trace: str | None
-    sampling: bool | None
-    context_switches: bool | None
-    graph_mode: str | None
-    settings: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSample:
     """One report. ``broken`` says why it cannot be judged, if so; ``lost`` counts launches without their GPU work."""
 
@@ -76,129 +46,43 @@ class ReportSample:
     lost: int = 0
 
 
-def sample(analysis: Analysis, label: str, warmup: int) -> ReportSample:
-    """Takes the sample of a report.
-
-    Args:
-        analysis: The report, by path.
-        label: What to call it.
-        warmup: How many instances of each stage are not steady yet.
-    """
-    loops = _time_of_loops(analysis.stages)
+def sample(report: ReportRecord, warmup: int) -> ReportSample:
+    """Takes the sample of a report, of which ``warmup`` instances of each stage are not steady yet."""
     return ReportSample(
-        label=label,
-        circumstances=_circumstances(analysis),
-        stages={key: _stage(stage, loops, warmup) for key, stage in _identified(analysis)},
-        broken=_broken(analysis),
-        lost=_lost(analysis),
+        label=report.label,
+        circumstances=report.circumstances,
+        stages={key: _stage(stage, warmup) for key, stage in report.stages.items()},
+        broken=report.broken,
+        lost=report.lost,
     )
 
 
-def _identified(analysis: Analysis) -> Iterator[tuple[StageId, Stage]]:
-    rank = {process.pid: process.rank for process in analysis.report.processes}
-    seen: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
-    for stage in sorted(analysis.stages, key=lambda stage: stage.process):
-        path = tuple(stage.path), tuple(stage.domains)
-        place = seen[path] = seen.get(path, -1) + 1
-        known = rank.get(stage.process)
-        yield (*path, place if known is None else known), stage
-
-
-def _is_loop(stage: Stage) -> bool:
-    return stage.pace_ns is not None and bool(stage.gpu_ops) and not stage.is_compilers_own
-
-
-def _time_of_loops(stages: Sequence[Stage]) -> dict[tuple[object, ...], int]:
-    """The wall time of the longest loop inside each stage that holds one."""
-    longest: dict[tuple[object, ...], int] = {}
-    for stage in filter(_is_loop, stages):
-        for depth in range(1, len(stage.path)):
-            around = _identity(stage, depth)
-            longest[around] = max(longest.get(around, 0), stage.wall_ns.total)
-    return longest
-
-
-def _identity(stage: Stage, depth: int | None = None) -> tuple[object, ...]:
-    """The stage, or the one ``depth`` elements deep around it."""
-    return stage.process, tuple(stage.path[:depth]), tuple(stage.domains[:depth])
-
-
-def _stage(stage: Stage, loops: Mapping[tuple[object, ...], int], warmup: int) -> StageSample:
+def _stage(stage: StageRecord, warmup: int) -> StageSample:
     values: dict[str, float] = {}
     series: dict[str, Sequence[float]] = {}
-    for quantity in JUDGED.values():
-        steady = _steady(stage, quantity, warmup)
+    for name in JUDGED:
+        steady = _steady(stage.each.get(name, ()), warmup)
         if steady:
-            series[quantity.name] = steady
-        value = float(np.median(steady)) if steady else _whole(stage, quantity)
-        if value is not None:
-            values[quantity.name] = value
-    calls = stage.series.calls_ns[warmup:] if stage.series else []
+            series[name] = steady
+            values[name] = float(np.median(steady))
+        elif name in stage.whole:
+            values[name] = stage.whole[name]
+    calls = stage.calls[warmup:]
     return StageSample(
-        path=tuple(stage.path),
-        domains=tuple(stage.domains),
-        loop=_is_loop(stage),
-        holds_loop=loops.get(_identity(stage), 0) > _MOST_OF * stage.wall_ns.total,
-        active=stage.active_ns or 0,
-        steady=max(stage.instances - stage.unfinished - warmup, 0),
+        path=stage.path,
+        domains=stage.domains,
+        loop=stage.loop,
+        holds_loop=stage.holds_loop,
+        active=stage.active,
+        steady=max(stage.finished - warmup, 0),
         unfinished=stage.unfinished,
-        launches=(stage.kernel_launches or 0) / stage.instances,
+        launches=stage.launches,
         calls=float(np.median(calls)) or None if calls else None,
         values=values,
         series=series,
     )
 
 
-def _steady(stage: Stage, quantity: Judged, warmup: int) -> list[float]:
+def _steady(values: Sequence[float | None], warmup: int) -> list[float]:
     """The values of the instances after the first ones; of those, where there are no others."""
-    values = quantity.each(stage) if quantity.each else []
     return [float(value) for value in values[warmup:] or values if value is not None]
-
-
-def _whole(stage: Stage, quantity: Judged) -> float | None:
-    """The number of the whole stage, unless its instances tell it apart: then none of them is steady."""
-    if quantity.each is not None and stage.series is not None:
-        return None
-    value = quantity.of(stage)
-    return None if value is None else max(float(value), 0.0)
-
-
-def _circumstances(analysis: Analysis) -> Circumstances:
-    report, settings = analysis.report, analysis.settings
-    capture = report.capture
-    domains = "" if settings.domain is None else f", domains {', '.join(settings.domain)}"
-    return Circumstances(
-        gpus=tuple(sorted(gpu.name for gpu in report.gpus)),
-        cpu=report.cpu,
-        driver=report.driver,
-        nsys=report.nsys_version,
-        trace=_text(capture.get("trace")),
-        sampling=_flag(capture.get("sampling")),
-        context_switches=_flag(capture.get("context_switches")),
-        graph_mode=_text(capture.get("cuda_graph")),
-        settings=f"attribution {settings.attribution}, folding {settings.folding}{domains}",
-    )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _broken(analysis: Analysis) -> str | None:
-    """Why the report cannot be judged, None if it can."""
-    for notice in analysis.warnings:
-        if notice.code in _BROKEN:
-            return f"{_BROKEN[notice.code]} ({notice.code})"
-    launches = sum(program.launches for program in analysis.programs)
-    lost = _lost(analysis)
-    if lost > LOST_SHARE * (launches + lost):
-        return f"{lost:,} launches have no GPU work: it is cut short, or kernels were lost"
-    return None
-
-
-def _lost(analysis: Analysis) -> int:
-    return sum(notice.count or 0 for notice in analysis.warnings if notice.code in _LOST)

@@ -1,0 +1,1 @@
+"""Keeps runs in a database: what their reports told, and what became of them."""
