@@ -52,7 +52,7 @@ def check(
         UsageError: If nothing is to be checked, or the configuration makes no sense or fits no stage.
         ReportError: If a report cannot be read.
     """
-    chosen = config if isinstance(config, Config) else _configured(config)
+    chosen = config if isinstance(config, Config) else configured(config)
     chosen = chosen if history is None else replace(chosen, history=os.fspath(history))
     base = _listed(baseline) or ([chosen.baseline] if chosen.baseline else [])
     new = samples(analyses(_listed(reports), _analyse), chosen)
@@ -141,7 +141,8 @@ def _analyse(path: str) -> Analysis:
     return open_report(path).analysis()
 
 
-def _configured(file: str | os.PathLike[str] | None) -> Config:
+def configured(file: str | os.PathLike[str] | None) -> Config:
+    """The configuration of a file, or the nearest one from the working folder upwards."""
     return find_config(Path.cwd()) if file is None else read_config(Path(file))
 
 

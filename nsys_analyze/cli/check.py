@@ -144,9 +144,9 @@ def _check_options(request: Request) -> None:
 
 
 def _config(request: Request) -> Config:
-    from nsys_analyze.verdict.config_file import find_config, read_config
+    from nsys_analyze.checking import configured
 
-    config = read_config(Path(request.config)) if request.config else find_config(Path.cwd())
+    config = configured(request.config)
     config = replace(config, strict=config.strict or request.strict)
     return replace(config, history=request.history or config.history)
 
