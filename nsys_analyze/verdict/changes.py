@@ -106,13 +106,11 @@ def _scaled(runs: Sequence[Sequence[StageSample]], quantity: Judged, table: Nois
     floor = 1.0 if quantity.is_count else max(floor_of(quantity, stages[-1], ignore_below), 1.0)
     name = None if noise.exponent is None else yardstick(stages)
     noise = noise.by_launch_call() if name == "launch_call" else noise
-    logs = np.array([np.median([_log(stage, quantity, name, noise, floor) for stage in run]) for run in runs])
+    logs = np.array([np.median([math.log(stage.values[quantity.name] + floor) for stage in run]) for run in runs])
+    sd = noise.raw
+    if name is not None and noise.exponent is not None:
+        pace = np.array([np.median([math.log(YARDSTICKS[name](stage) or 1.0) for stage in run]) for run in runs])
+        logs, sd = logs - noise.exponent * pace, math.hypot(noise.sd, noise.exponent_sd * float(pace.std()))
     steps = np.abs(np.diff(logs))
     seen = 1.4826 * float(np.median(steps)) / math.sqrt(2)  # of a difference of two, as a standard deviation of one
-    return np.asarray((logs - logs[0]) / max(noise.raw if name is None else noise.sd, seen), np.float64)
-
-
-def _log(stage: StageSample, quantity: Judged, name: str | None, noise: Noise, floor: float) -> float:
-    log = math.log(stage.values[quantity.name] + floor)
-    pace = None if name is None else YARDSTICKS[name](stage)
-    return log if pace is None or noise.exponent is None else log - noise.exponent * math.log(pace)
+    return np.asarray((logs - logs[0]) / max(sd, seen), np.float64)

@@ -114,8 +114,10 @@ def _sentences(trend: Trend) -> list[str]:
             lead = point.level
     if not said:
         said = ["No change of level." if len(trend.points) > 1 else "One run has no trend."]
-    some = f"{trend.left_out:,} run{'' if trend.left_out == 1 else 's'}"
-    return said + ([f"Left out: {some} that tell it not, or not comparably."] if trend.left_out else [])
+    if trend.left_out:
+        some = f"{trend.left_out:,} run{'' if trend.left_out == 1 else 's'}"
+        said.append(f"Left out: {some} without this number, or not comparable with the newest.")
+    return said
 
 
 def _text(trend: Trend, value: float) -> str:

@@ -32,7 +32,7 @@ def draw(trend: Trend, size: Size | None = None) -> Figure:
     sheet = new_sheet(heading, [], size, _BODY)
     is_count = trend.unit == "count"
     factor, unit = (1.0, "count") if is_count else natural_unit(max(point.most for point in trend.points))
-    top = sheet.top - _NAMES * SMALL * LINE
+    top = sheet.top - min(_NAMES, sum(point.changed for point in trend.points)) * SMALL * LINE
     axes = plain_axes(sheet, sheet.left, sheet.bottom + AXIS, sheet.right, top, f"{trend.title}, {unit}")
     across = sheet.right - sheet.left - LEFT
     _runs(axes, trend.points, factor)
