@@ -15,7 +15,7 @@ from nsys_analyze.verdict.noise import NoiseTable
 from nsys_analyze.verdict.samples import ReportSample, sample
 from nsys_analyze.verdict.trend import HEADLINE, History, Trend, summarised, trend
 
-_MOST = 100  # runs that count: older ones tell little of today
+_MOST = 50  # runs that count: older ones tell little of today
 _BESIDE = ("kernels", "launch_call")  # what it takes to judge another quantity
 
 
@@ -41,8 +41,8 @@ def past_samples(
     usable = [[report for report in without_cut(run, new) if _is_usable(report, new)] for run in runs]
     kept = usable if any(usable) else runs[-1:]
     base = [report for run in kept for report in run]
-    compared = [gate for gate in gates(config, base, new) if gate.compared]
-    return since_last_change(kept, compared, table, config.ignore_below)
+    keys = {gate.key for gate in gates(config, base, new)}
+    return since_last_change(kept, keys, table, config.ignore_below)
 
 
 def _is_usable(report: ReportSample, new: Sequence[ReportSample]) -> bool:

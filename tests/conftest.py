@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from nsys_analyze.metrics.results import Analysis
 
+pytest_plugins = ["pytester"]
+
 SAMPLE_REPORTS = Path(__file__).parent.parent / "sample_reports"
 
 settings.register_profile("shared-machine", deadline=None)

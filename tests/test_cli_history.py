@@ -104,7 +104,7 @@ def test_a_trend_shows_its_changes(run, filled):
     document = json.loads(run("history", filled, "--quantity", "startup_gap", "--format", "json")[1])
     assert [point["changed"] for point in document["points"]] == [False] * 4 + [True] + [False] * 2
     rows = run("history", filled, "--quantity", "startup_gap", "--format", "csv")[1].splitlines()
-    assert rows[5].startswith("steady/step,startup_gap,ns,5,")
+    assert rows[5].startswith("steady / step,startup_gap,ns,5,")
 
 
 def test_json_follows_its_schema(run, filled):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.verdict.compared import YARDSTICKS, yardstick
-from nsys_analyze.verdict.gates import Gate
-from nsys_analyze.verdict.judged import Judged
+from nsys_analyze.verdict.judged import JUDGED, Judged
 from nsys_analyze.verdict.noise import Noise, NoiseTable, floor_of, noise_name
+from nsys_analyze.verdict.records import StageId
 from nsys_analyze.verdict.samples import ReportSample, StageSample
 
 Float64 = npt.NDArray[np.float64]
@@ -24,41 +24,42 @@ _COUNT = Noise(raw=1e-6, sd=1e-6)  # counts are exact: what does not vary from r
 
 
 def since_last_change(
-    runs: Sequence[Sequence[ReportSample]], gates: Sequence[Gate], table: NoiseTable, ignore_below: float
+    runs: Sequence[Sequence[ReportSample]], keys: Set[StageId], table: NoiseTable, ignore_below: float
 ) -> list[ReportSample]:
-    """Returns the reports of all runs; each gate's quantity is in those only that came after its last change.
+    """Returns the reports of all runs; each quantity is in those only that came after its last change.
 
     Args:
         runs: The reports of each run, the oldest run first.
-        gates: The quantities that are to be held against them.
+        keys: The stages that matter; of the others, nothing is left that noise could be measured of.
         table: The noise to allow for.
         ignore_below: What is too small to matter, ns an instance.
     """
-    past: dict[tuple[object, str], set[int]] = {}
-    for gate in gates:
-        telling = _telling(runs, gate)
-        starts = level_starts([stages for _, stages in telling], gate.quantity, table, ignore_below)
-        if starts:
-            past[gate.key, gate.quantity.name] = {place for place, _ in telling[: starts[-1]]}
-    return [_without(report, place, past) for place, reports in enumerate(runs) for report in reports]
+    first = {
+        (key, quantity.name): _after_last_change(runs, key, quantity, table, ignore_below)
+        for key in keys
+        for quantity in JUDGED.values()
+    }
+    return [_since(report, place, first) for place, reports in enumerate(runs) for report in reports]
 
 
-def _telling(runs: Sequence[Sequence[ReportSample]], gate: Gate) -> list[tuple[int, list[StageSample]]]:
-    """The stages of each run that tell a gate's quantity, with the run's place."""
-    found = []
-    for place, reports in enumerate(runs):
-        stages = [report.stages[gate.key] for report in reports if gate.key in report.stages]
-        stages = [stage for stage in stages if gate.quantity.name in stage.values]
-        found += [(place, stages)] if stages else []
-    return found
+def _after_last_change(
+    runs: Sequence[Sequence[ReportSample]], key: StageId, quantity: Judged, table: NoiseTable, ignore_below: float
+) -> int:
+    """The place of the run from which on the quantity has been as it is."""
+    found = [
+        (place, [stage for report in reports if (stage := report.stages.get(key)) and quantity.name in stage.values])
+        for place, reports in enumerate(runs)
+    ]
+    telling = [(place, stages) for place, stages in found if stages]
+    starts = level_starts([stages for _, stages in telling], quantity, table, ignore_below)
+    return telling[starts[-1]][0] if starts else 0
 
 
-def _without(report: ReportSample, place: int, past: dict[tuple[object, str], set[int]]) -> ReportSample:
+def _since(report: ReportSample, place: int, first: Mapping[tuple[StageId, str], int]) -> ReportSample:
     stages = {}
     for key, stage in report.stages.items():
-        dropped = {name for (of, name), places in past.items() if of == key and place in places}
-        kept = {name: value for name, value in stage.values.items() if name not in dropped}
-        stages[key] = replace(stage, values=kept) if dropped else stage
+        kept = {name: value for name, value in stage.values.items() if place >= first.get((key, name), place + 1)}
+        stages[key] = replace(stage, values=kept)
     return replace(report, stages=stages)
 
 

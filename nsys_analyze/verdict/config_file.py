@@ -58,6 +58,15 @@ def read_config(path: Path) -> Config:
     return found
 
 
+def config_of(table: Mapping[str, Any], name: str) -> Config:
+    """Returns the configuration that a table says, which errors call ``name``; its files are in the working folder.
+
+    Raises:
+        UsageError: If it says something that makes no sense.
+    """
+    return _config(table, _Source(name, {}, ()), Path.cwd())
+
+
 def _read(path: Path, table: tuple[str, ...], start: Path) -> Config | None:
     try:
         text = path.read_text(encoding="utf-8")

@@ -24,8 +24,13 @@ _STAGE_MOST = 40
 _INDENT = "    "
 
 
-def render(verdict: Verdict, *, columns: int, colour: bool = False, everything: bool = False) -> str:
-    """Returns the verdict as text of at most ``columns``; ``everything`` lists the checks that are fine, too."""
+def render(
+    verdict: Verdict, *, columns: int, colour: bool = False, everything: bool = False, rest_by: str = "`-v` lists them"
+) -> str:
+    """Returns the verdict as text of at most ``columns``; ``everything`` lists the checks that are fine, too.
+
+    ``rest_by`` says how to see those that are not listed, if there is a way.
+    """
     checks = verdict.checks if everything else notable(verdict)
     shown = checks if everything else _without_repeats(checks)
     lines = [_coloured(first_line(verdict), _OUTCOME[verdict.exit_code], colour)]
@@ -33,7 +38,7 @@ def render(verdict: Verdict, *, columns: int, colour: bool = False, everything: 
     rest = [check for check in verdict.checks if check not in checks]
     if rest:
         told = ", ".join(f"{number} {state_name(state)}" for state, number in counted(rest))
-        lines += wrap(f"{told}; `-v` lists them".split(), " ", columns, _GAP)
+        lines += wrap("; ".join(part for part in (told, rest_by) if part).split(), " ", columns, _GAP)
     for sentence in sentences(verdict):
         lines += wrap(sentence.split(), " ", columns, _GAP)
     return "\n".join(lines) + "\n"
