@@ -31,6 +31,7 @@ BLOCK = re.compile(r"```console\n(\$ (nsys-analyze [^\n]*)\n)(.*?)```", re.DOTAL
 PICTURE = re.compile(r"^ *(nsys-analyze .*-o (docs/images/\S+).*)$", re.MULTILINE)
 COLUMNS = "110"
 NSYS_OPTIONS = {"--trace", "--cuda-graph-trace"}  # that documents name without the words "nsys profile" before them
+PYTEST_OPTIONS = set(re.findall(r'"(--nsys-[a-z]+)"', (PACKAGE / "pytest_plugin.py").read_text(encoding="utf-8")))
 
 
 def output(command):
@@ -106,6 +107,7 @@ def test_documents_name_only_options_that_exist():
         {name for option in options for name in (*option.opts, *option.secondary_opts)}
         | {"--version", "--help"}
         | NSYS_OPTIONS
+        | PYTEST_OPTIONS
     )
     for document in (README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = re.sub(r"nsys (profile|export).*|benchmarks/.*", "", document.read_text(encoding="utf-8"))
