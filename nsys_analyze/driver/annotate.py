@@ -29,7 +29,6 @@ SWITCH = "NSYS_ANALYZE_ANNOTATE"  # "0" in the environment switches annotations 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_frame = sys._getframe
 _REMEMBERED = 4096  # annotations kept, so that one made in a loop costs a look-up
 _INJECTION = "NVTX_INJECTION64_PATH"  # where NVTX finds the tool that records it
 _COLOURS = {
@@ -94,9 +93,12 @@ class Calls:
 
 
 class Recorded(Annotation):
-    """An annotation that a tool records. It may be entered many times at once, by any thread or task."""
+    """An annotation that a tool records. It may be entered many times at once, by any thread or task.
 
-    __slots__ = ("_calls", "_end", "_open", "_pop", "_push", "_start")
+    `recorded` makes it, with what `with` needs.
+    """
+
+    __slots__ = ("_end", "_open", "_pop", "_push", "_start")
 
     def __init__(self, calls: Calls) -> None:
         self._push, self._pop, self._start, self._end = calls.push, calls.pop, calls.start, calls.end
@@ -127,19 +129,6 @@ class Recorded(Annotation):
         """Closes it."""
         self._end(opened)
 
-    def __enter__(self) -> Self:
-        if _frame(1).f_code.co_flags & _SUSPENDABLE:
-            self._begin(id(_frame(1)))
-        else:
-            self._push()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if not (self._open and self._finish(id(_frame(1)))):
-            self._pop()
-
     async def __aenter__(self) -> Self:
         self._begin(_task())
         return self
@@ -161,6 +150,32 @@ class Recorded(Annotation):
         if not ranges:
             del self._open[owner]
         return True
+
+
+def recorded(calls: Calls) -> Recorded:
+    """Returns an annotation that makes these calls.
+
+    Each has a class of its own whose `__enter__` and `__exit__` are static, which spares a block two bound methods and
+    all attributes: a sixth of its cost. They ignore the annotation itself, which `contextlib.ExitStack` passes.
+    """
+    push, pop, frame, suspendable = calls.push, calls.pop, sys._getframe, _SUSPENDABLE
+
+    def enter(_: object = None) -> Recorded:
+        if frame(1).f_code.co_flags & suspendable:
+            annotation._begin(id(frame(1)))
+        else:
+            push()
+        return annotation
+
+    def leave(_kind: object, _error: object, _traceback: object, _last: object = None) -> None:
+        if opened and annotation._finish(id(frame(1))):
+            return
+        pop()
+
+    methods = {"__slots__": (), "__enter__": staticmethod(enter), "__exit__": staticmethod(leave)}
+    annotation: Recorded = type("Recorded", (Recorded,), methods)(calls)
+    opened = annotation._open
+    return annotation
 
 
 _NOTHING = Annotation()
@@ -195,7 +210,7 @@ def _remembered(name: str, domain: str | None, color: str | int | None) -> Annot
         raise TypeError(f"annotate: the name is a string, not {name!r}; write @annotate('name') over a function")
     argb = None if color is None else 0xFF000000 | _rgb(color)
     calls = None if os.environ.get(SWITCH) == "0" else nvtx_calls(name, domain, argb)
-    return _NOTHING if calls is None else Recorded(calls)
+    return _NOTHING if calls is None else recorded(calls)
 
 
 def nvtx_calls(name: str, domain: str | None, argb: int | None) -> Calls | None:
