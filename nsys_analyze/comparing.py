@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from nsys_analyze.driver.records import unprofiled_times
 from nsys_analyze.errors import ReportError, UsageError
 from nsys_analyze.metrics.kernel_counts import kernel_counts
 from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.metrics.results.saved import is_saved, read_saved
+from nsys_analyze.metrics.unprofiled import with_unprofiled
 from nsys_analyze.report import Report, open_report
 from nsys_analyze.verdict.compare import Runs, compare_runs
 from nsys_analyze.verdict.comparison import Comparison
@@ -132,8 +135,13 @@ def _runs(source: Source, renamings: Sequence[Renaming], stages: Sequence[str], 
         if path.is_file() and (path.suffix == ".json" or is_saved(path)):
             return [renamed(_checked(Run(analysis)), renamings) for analysis in read_saved(path)]
         source = opened(path)
-    analysis = renamed(Run(source.analysis()), renamings).analysis
+    analysis = renamed(Run(_with_unprofiled(source.analysis(), source.path)), renamings).analysis
     return [Run(analysis, kernel_counts(source, compared_keys(analysis, stages)))]
+
+
+def _with_unprofiled(analysis: Analysis, path: Path) -> Analysis:
+    """The analysis, with times without the profiler where a record of `nsys-analyze capture` lies beside the report."""
+    return dataclasses.replace(analysis, stages=with_unprofiled(analysis.stages, unprofiled_times(path)))
 
 
 def _checked(run: Run) -> Run:

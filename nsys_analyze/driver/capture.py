@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -42,8 +43,12 @@ class Capture:
     timeout: float | None = None
 
     def is_finished(self, case: Case) -> bool:
-        """Whether the case was captured before, with the same settings."""
-        return finished(self.folder, case.name, case.settings())
+        """Whether the case was captured before, with the same settings and options of nsys."""
+        return finished(self.folder, case.name, case.settings(), self._noted_command(case))
+
+    def _noted_command(self, case: Case) -> list[str]:
+        """The words of nsys, whatever the machine."""
+        return dataclasses.replace(self.profiler, nsys="nsys").command(case.name)
 
     def run(self, case: Case) -> Record:
         """Captures a case and returns its record; nothing of an earlier one is touched before that is complete.
@@ -82,9 +87,10 @@ class Capture:
             "reports": reports,
             "nsys": {
                 "version": self.profiler.version,
-                "command": dataclasses.replace(self.profiler, nsys="nsys").command(case.name),
+                "command": self._noted_command(case),
             },
             "tool": __version__,
+            "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
 
     def _outcome(

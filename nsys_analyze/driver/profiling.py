@@ -6,6 +6,7 @@ no context switches, which cost the program time and answer no question here.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
@@ -15,6 +16,9 @@ from pathlib import Path
 
 from nsys_analyze.driver.cases import Case
 from nsys_analyze.errors import UsageError
+
+_SHORT = {"-t": "--trace", "-s": "--sample", "-c": "--capture-range", "-f": "--force-overwrite", "-o": "--output"}
+_WHERE = ("--output", "--export")
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 
@@ -29,27 +33,46 @@ class Profiler:
         cuda: Whether there is CUDA to trace.
         window: Whether the capture waits for cudaProfilerStart.
         export: Whether nsys exports the report to SQLite, too.
-        options: More options of `nsys profile`, as they are.
+        options: More options of `nsys profile`, as they are; one that is among its own takes that one's place, since
+            nsys refuses an option given twice.
+
+    Raises:
+        UsageError: If one of them says where reports go.
     """
 
-    nsys: str
+    nsys: str = "nsys"
     version: str | None = None
     cuda: bool = True
     window: bool = False
     export: bool = True
     options: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for word in self.options:
+            if _long(word) in _WHERE:
+                raise UsageError(f"--nsys-option={word}: other options say where reports go")
+
     def command(self, report: str) -> list[str]:
         """The words before the program; ``report`` is the path of the report without a suffix."""
-        traced = ["--trace", "cuda,nvtx", "--cuda-graph-trace", "node"] if self.cuda else ["--trace", "nvtx"]
-        window = ["--capture-range", "cudaProfilerApi", "--capture-range-end", "stop"] if self.window else []
-        output = ["--output", report, "--force-overwrite", "true", *(["--export", "sqlite"] if self.export else [])]
-        profile = [self.nsys, "profile", *traced, "--sample", "none", "--cpuctxsw", "none"]
-        return [*profile, *window, *output, *self.options]
+        given = {_long(word) for word in self.options}
+        own = [words for words in self._own(report) if words[0] not in given]
+        return [self.nsys, "profile", *itertools.chain.from_iterable(own), *self.options]
+
+    def _own(self, report: str) -> list[tuple[str, str]]:
+        """Options with their values."""
+        traced = [("--trace", "cuda,nvtx"), ("--cuda-graph-trace", "node")] if self.cuda else [("--trace", "nvtx")]
+        window = [("--capture-range", "cudaProfilerApi"), ("--capture-range-end", "stop")] if self.window else []
+        output = [("--output", report), ("--force-overwrite", "true"), *([("--export", "sqlite")] * self.export)]
+        return [*traced, ("--sample", "none"), ("--cpuctxsw", "none"), *window, *output]
 
     def excuse(self) -> str:
         """Why there may be no report though nothing failed."""
         return ", as nothing called cudaProfilerStart" if self.window else ""
+
+
+def _long(word: str) -> str:
+    """Returns the long name of the option that a word is, such as --trace for -t, -tcuda and --trace=cuda."""
+    return word.partition("=")[0] if word.startswith("--") else _SHORT.get(word[:2], word)
 
 
 def find_nsys() -> tuple[str, str | None]:

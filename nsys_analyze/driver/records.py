@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from nsys_analyze.driver.annotate import STAGES
 
 Record = dict[str, Any]
 
 SCHEMA_VERSION = 1
 SUFFIX = ".case.json"
+
+_SUFFIXES = re.compile(r"(\.(sqlite|nsys-rep|xz))+$")
+_RANK = re.compile(r"\.rank\d+$")
+_STEP = f"steady@{STAGES}/step@{STAGES}"
+_COMPILE = "compile"
 
 
 def record_path(folder: Path, name: str) -> Path:
@@ -22,17 +30,36 @@ def record_path(folder: Path, name: str) -> Path:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """The records of a folder, oldest first."""
-    paths = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    return [record for path in paths if (record := _read(path)) is not None]
+    """The records of a folder, in the order in which their cases were finished."""
+    records = [record for path in sorted(folder.glob(f"*{SUFFIX}")) if (record := _read(path)) is not None]
+    return sorted(records, key=lambda record: record.get("finished", ""))
 
 
-def finished(folder: Path, name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether a case was captured with these very settings, and its reports are there."""
+def finished(folder: Path, name: str, settings: Mapping[str, Any], profiler: Sequence[str]) -> bool:
+    """Whether a case was captured with these very settings and words of nsys, and its reports are there."""
     record = _read(record_path(folder, name))
     if record is None or record.get("case") != json.loads(json.dumps(settings)):
         return False
-    return all((folder / report).is_file() for report in record["reports"])
+    return record["nsys"]["command"] == list(profiler) and all(
+        (folder / report).is_file() for report in record["reports"]
+    )
+
+
+def unprofiled_times(report: Path) -> dict[str, int]:
+    """What stages of a report took without the profiler, by pattern, ns: as the record beside it says, if one is there.
+
+    The record of CASE.sqlite is CASE.case.json, and so is that of one rank, CASE.rank0.sqlite.
+    """
+    stem = _SUFFIXES.sub("", report.name)
+    for name in (stem, _RANK.sub("", stem)):
+        record = _read(record_path(report.parent, name))
+        if record is not None:
+            unprofiled = record["unprofiled"]
+            times = {_STEP: round(unprofiled["step_median_ns"])}
+            if _COMPILE in unprofiled["stages_ns"]:
+                times[f"{_COMPILE}@{STAGES}"] = unprofiled["stages_ns"][_COMPILE]
+            return times
+    return {}
 
 
 def write_record(folder: Path, name: str, record: Record) -> None:

@@ -88,4 +88,20 @@ _ALL = (
     Quantity(name="cold_start", title="cold start", kind=Kind.COMPILE_TIME, of=lambda s: s.cold_start_ns),
 )
 
+UNPROFILED = (
+    Quantity(name="unprofiled", title="unprofiled", kind=Kind.HOST_TIME, of=lambda s: s.unprofiled_ns),
+    Quantity(
+        name="unprofiled_cpu_overhead",
+        title="CPU overhead, unprofiled",
+        kind=Kind.HOST_TIME,
+        of=lambda s: s.unprofiled_cpu_overhead_ns,
+    ),
+    Quantity(
+        name="unprofiled_overhead_per_kernel",
+        title="overhead per kernel, unprofiled",
+        kind=Kind.HOST_TIME,
+        of=lambda s: s.unprofiled_overhead_per_kernel_ns,
+    ),
+)  # known only where a time without the profiler was given; nothing is judged by them
+
 QUANTITIES: dict[str, Quantity] = {quantity.name: quantity for quantity in _ALL}

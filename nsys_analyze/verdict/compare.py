@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nsys_analyze.verdict.comparison import Comparison, Side
 from nsys_analyze.verdict.comparison_facts import facts
-from nsys_analyze.verdict.comparison_figures import compare_stage, compile_figures
+from nsys_analyze.verdict.comparison_figures import compare_stage, compile_figures, unprofiled_compile_figures
 from nsys_analyze.verdict.comparison_stages import Indexed, Run, chosen_places, indexed
 
 
@@ -40,8 +40,11 @@ def compare_runs(sides: Sequence[Runs], patterns: Sequence[str] = ()) -> Compari
                 files=[run.analysis.report.file for run in side.runs],
                 compile_ns=figure,
                 compile_from=source,
+                unprofiled_compile_ns=unprofiled,
             )
-            for side, (figure, source) in zip(sides, compiled, strict=True)
+            for side, (figure, source), unprofiled in zip(
+                sides, compiled, unprofiled_compile_figures(runs), strict=True
+            )
         ],
         stages=[compare_stage(place, labels, runs, alone=not _several(place.path, runs)) for place in places],
         stages_left_out=left_out,

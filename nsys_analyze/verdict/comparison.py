@@ -36,13 +36,15 @@ class Side:
     """One side: its label, its files (a run each), and how long it compiled.
 
     ``compile_ns`` is the wall time of its stage "compile" where ``compile_from`` says "stage", else the compile time of
-    the whole report; figures that come from different places have no ratio.
+    the whole report; figures that come from different places have no ratio. ``unprofiled_compile_ns`` is what that
+    stage took without the profiler, where it is known.
     """
 
     label: str
     files: list[str]
     compile_ns: Figure
     compile_from: Compile
+    unprofiled_compile_ns: Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from nsys_analyze.verdict.comparison import (
     StageComparison,
 )
 from nsys_analyze.verdict.comparison_stages import Indexed, Place
-from nsys_analyze.verdict.quantities import QUANTITIES
+from nsys_analyze.verdict.quantities import QUANTITIES, UNPROFILED
 
 _NOTABLE = 0.05  # share of the first side's number from which a difference is spoken of
 _COMPILE = "compile"  # the stage whose wall time says how long a side compiled
@@ -67,10 +67,16 @@ def compile_figures(sides: Sequence[Sequence[Indexed]]) -> list[tuple[Figure, Co
     ]
 
 
+def unprofiled_compile_figures(sides: Sequence[Sequence[Indexed]]) -> list[Figure]:
+    """Returns how long each side compiled without the profiler, where that was given."""
+    times = [[_compile_unprofiled(run) for run in side] for side in sides]
+    return [_figure(side, times[0]) for side in times]
+
+
 def _row(label: str, stages: Sequence[Stage], first: Sequence[Stage]) -> Row:
     figures = {
-        name: _figure([quantity.of(stage) for stage in stages], [quantity.of(stage) for stage in first])
-        for name, quantity in QUANTITIES.items()
+        quantity.name: _figure([quantity.of(stage) for stage in stages], [quantity.of(stage) for stage in first])
+        for quantity in (*QUANTITIES.values(), *UNPROFILED)
     }
     return Row(
         side=label,
@@ -147,9 +153,19 @@ def _clear(row: Row, first: Row, name: str) -> bool | None:
 
 def _compile_wall(run: Indexed) -> int | None:
     """Wall time of the outermost stage "compile", of the process that took longest over it."""
+    return max((stage.wall_ns.total for stage in _compile_stages(run)), default=None)
+
+
+def _compile_unprofiled(run: Indexed) -> int | None:
+    times = [stage.unprofiled_ns for stage in _compile_stages(run) if stage.unprofiled_ns is not None]
+    return max(times, default=None)
+
+
+def _compile_stages(run: Indexed) -> list[Stage]:
+    """The outermost stages called "compile", one a process."""
     stages = [stage for stage in run.stages.values() if stage.name == _COMPILE]
     outermost = min((len(stage.path) for stage in stages), default=0)
-    return max((stage.wall_ns.total for stage in stages if len(stage.path) == outermost), default=None)
+    return [stage for stage in stages if len(stage.path) == outermost]
 
 
 def _compile_time(run: Indexed) -> int | None:

@@ -1,5 +1,5 @@
 """The quantities of a stage that verdicts are about: those that `nsys_analyze.metrics.quantities` defines."""
 
-from nsys_analyze.metrics.quantities import QUANTITIES, Kind, Quantity
+from nsys_analyze.metrics.quantities import QUANTITIES, UNPROFILED, Kind, Quantity
 
-__all__ = ["QUANTITIES", "Kind", "Quantity"]
+__all__ = ["QUANTITIES", "UNPROFILED", "Kind", "Quantity"]

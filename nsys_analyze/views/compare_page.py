@@ -37,10 +37,11 @@ class _Shown:
 
     def figure(self, line: _Line) -> Figure | None:
         """The figure of a line, None where the side lacks the stage."""
-        return line.side.compile_ns if self.name == _COMPILE else line.row.figures.get(self.name)
+        found = {_COMPILE: line.side.compile_ns, _UNPROFILED_COMPILE: line.side.unprofiled_compile_ns}
+        return found.get(self.name) or line.row.figures.get(self.name)
 
 
-_COMPILE = "compile"
+_COMPILE, _UNPROFILED_COMPILE = "compile", "unprofiled_compile"
 _SHOWN = (
     _Shown(title="pace", name="pace", scale="each"),
     _Shown(title="elapsed", name="elapsed", scale="each"),
@@ -53,6 +54,13 @@ _SHOWN = (
     _Shown(title="exposed", name="startup_gap_exposed", scale="gap"),
     _Shown(title="compile*", name=_COMPILE, drop=4),
 )
+_UNPROFILED = (
+    _Shown(title="time", name="unprofiled", scale="each"),
+    _Shown(title="CPU overhead", name="unprofiled_cpu_overhead", scale="each", drop=2),
+    _Shown(title="us/kernel", name="unprofiled_overhead_per_kernel", write=units.microseconds, drop=1),
+    _Shown(title="compile", name=_UNPROFILED_COMPILE, drop=3),
+)
+_UNPROFILED_FOOTER = "measured without nsys, as the records of the captures say; CPU overhead is that less GPU active"
 
 
 def compose(comparison: Comparison) -> Document:
@@ -112,6 +120,7 @@ def _tables(stage: StageComparison, name: str, comparison: Comparison) -> list[T
     ]
     if others:
         tables.append(_ratio_table(others, shown, label(comparison.sides[0].label)))
+    tables += _unprofiled_table(lines, name)
     return [*tables, *_kernel_table(stage, name, label(comparison.sides[0].label))]
 
 
@@ -168,6 +177,27 @@ def _ratio_table(lines: Sequence[_Line], shown: Sequence[_Shown], first: str) ->
     ]
     rows = [document.Row(Name(label(line.row.side), full=label(line.row.side))) for line in lines]
     return Table(title=f"times {first}", groups=[Group(heading="", rows=rows)], columns=columns(measures, lines))
+
+
+def _unprofiled_table(lines: Sequence[_Line], name: str) -> list[Table]:
+    """What the stage takes without the profiler, where it is known of a side, each number beside its ratio."""
+    if not any(line.row.figures["unprofiled"].value for line in lines if not line.row.absent):
+        return []
+    measures: list[Measure[_Line]] = []
+    for column in _UNPROFILED:
+        measures += [
+            Measure(title=column.title, get=_value(column), write=column.write, drop=column.drop, scale=column.scale),
+            Measure(title="x", get=_ratio(column), write=units.ratios, drop=column.drop + 4),
+        ]
+    rows = [document.Row(Name(label(line.row.side), full=label(line.row.side))) for line in lines]
+    return [
+        Table(
+            title=f"{name}, unprofiled",
+            groups=[Group(heading="", rows=rows)],
+            columns=columns(measures, lines),
+            footer=[_UNPROFILED_FOOTER],
+        )
+    ]
 
 
 _WHOLE = ("pace", "elapsed")
