@@ -135,11 +135,11 @@ def _runs(source: Source, renamings: Sequence[Renaming], stages: Sequence[str], 
         if path.is_file() and (path.suffix == ".json" or is_saved(path)):
             return [renamed(_checked(Run(analysis)), renamings) for analysis in read_saved(path)]
         source = opened(path)
-    analysis = renamed(Run(_with_unprofiled(source.analysis(), source.path)), renamings).analysis
+    analysis = renamed(Run(with_recorded_times(source.analysis(), source.path)), renamings).analysis
     return [Run(analysis, kernel_counts(source, compared_keys(analysis, stages)))]
 
 
-def _with_unprofiled(analysis: Analysis, path: Path) -> Analysis:
+def with_recorded_times(analysis: Analysis, path: Path) -> Analysis:
     """The analysis, with times without the profiler where a record of `nsys-analyze capture` lies beside the report."""
     return dataclasses.replace(analysis, stages=with_unprofiled(analysis.stages, unprofiled_times(path)))
 

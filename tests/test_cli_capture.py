@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from nsys_analyze.driver.processes import run_child
 from nsys_analyze.errors import UsageError
 from tests.driver_stubs import Stubs
 
+COMPARED = {"comparison.json", "comparison.md", "breakdown.png", "startup.png", "sweep.png"}
 MARK = "NSYS_ANALYZE_CHILD"
 
 
@@ -47,7 +49,8 @@ def record(name):
 
 
 def names():
-    return sorted(path.name for path in Path("out").iterdir())
+    """The files of the folder but for the comparison at the end."""
+    return sorted(path.name for path in Path("out").iterdir() if path.name not in COMPARED)
 
 
 def test_a_case_is_run_unprofiled_and_profiled(capture, stubs):
@@ -110,7 +113,8 @@ def test_a_failure_is_told_and_the_others_go_on(capture, stubs):
     assert "2/4 llama-aot_eager: failed: its process ended with exit code 1: ZeroDivisionError: a bug; see " in told[1]
     assert "its output differs from eager mode's by 50.00% (allowed: 2.00%); --no-check" in told[2]
     assert told[3].startswith("4/4 llama-eager: captured")
-    assert told[4] == "Error: 3 of 4 cases failed: llama-torchscript, llama-aot_eager, llama-thunder"
+    assert told[4].startswith("wrote out/breakdown.png, ")
+    assert told[5] == "Error: 3 of 4 cases failed: llama-torchscript, llama-aot_eager, llama-thunder"
     assert len(out.splitlines()) == 3
     assert [name for name in names() if name.endswith(".log")] == [
         "llama-aot_eager.log",
@@ -124,7 +128,7 @@ def test_finished_cases_are_not_captured_again(capture, stubs):
     assert capture()[0] == 0
     before = len(stubs.calls("python"))
     code, out, err = capture()
-    assert (code, err) == (0, "1/1 llama-eager: captured before\n")
+    assert (code, err.splitlines()[0]) == (0, "1/1 llama-eager: captured before")
     assert "llama-eager" in out
     assert len(stubs.calls("python")) == before
     assert "captured in" in capture("--again")[2]
@@ -167,6 +171,33 @@ def test_a_window_and_more_options(capture, stubs):
     plain, profiled = stubs.calls("python")
     assert "--window" not in plain
     assert profiled[profiled.index("--window") + 1] == "steady"
+
+
+@pytest.mark.parametrize(
+    ("words", "gone", "value"),
+    [
+        (["--cuda-graph-trace=graph"], "--cuda-graph-trace", "node"),
+        (["--cuda-graph-trace", "graph"], "--cuda-graph-trace", "node"),
+        (["-t", "cuda,nvtx,osrt"], "--trace", "cuda,nvtx"),
+        (["--trace=cuda,nvtx,osrt"], "--trace", "cuda,nvtx"),
+        (["-scpu"], "--sample", "none"),
+    ],
+)
+def test_an_option_of_nsys_takes_the_place_of_ours(capture, stubs, words, gone, value):
+    assert capture(*(f"--nsys-option={word}" for word in words))[0] == 0
+    (profile,) = stubs.calls("nsys")
+    assert all(word in profile for word in words)
+    assert (gone, value) not in itertools.pairwise(profile)
+    assert profile.count(gone) == words.count(gone)
+    assert "--cpuctxsw" in profile
+    assert "captured before" in capture(*(f"--nsys-option={word}" for word in words))[2]
+    assert "captured in" in capture()[2]  # with our own options it is another capture
+
+
+@pytest.mark.parametrize("word", ["--output=x", "-o", "-ox", "--export=none"])
+def test_where_reports_go_is_not_for_options_of_nsys(capture, stubs, word):
+    code, _, err = capture(f"--nsys-option={word}")
+    assert (code, err) == (2, f"Error: --nsys-option={word}: other options say where reports go\n")
 
 
 def test_without_a_gpu_only_ranges_are_traced(capture, stubs):

@@ -11,7 +11,7 @@ import nsys_analyze
 from nsys_analyze import ReportError, UsageError, compare
 from nsys_analyze.metrics.results import Process
 from nsys_analyze.verdict.comparison import Setting
-from nsys_analyze.verdict.quantities import QUANTITIES
+from nsys_analyze.verdict.quantities import QUANTITIES, UNPROFILED
 from tests.view_samples import (
     LLAMA,
     MS,
@@ -342,7 +342,7 @@ def test_many_stages_are_counted_rather_than_compared():
     many = analysis(stages=[loop([f"part{chr(97 + n)}"], MS) for n in range(25)])
     comparison = compare(many, many, stages="part*")
     assert (len(comparison.stages), comparison.stages_left_out) == (20, 5)
-    assert set(comparison.stages[0].rows[0].figures) == set(QUANTITIES)
+    assert set(comparison.stages[0].rows[0].figures) == {*QUANTITIES, *(quantity.name for quantity in UNPROFILED)}
 
 
 def test_llama_samples_made_by_hand_read_as_the_real_ones():

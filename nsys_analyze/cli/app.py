@@ -20,6 +20,7 @@ from nsys_analyze.cli.history import history
 from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
 from nsys_analyze.cli.run import run
+from nsys_analyze.cli.summary import summary
 from nsys_analyze.cli.trace import trace
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.views.text import visible
@@ -43,6 +44,7 @@ Examples:
   nsys-analyze report --help                      all options of the default verb
   nsys-analyze run -- python train.py             profile a program, then the same
   nsys-analyze capture llama --executor eager -o out  make reports of a model
+  nsys-analyze summary out                        compare what was captured
 """
 
 
@@ -67,6 +69,7 @@ app.add_command(doctor)
 app.add_command(kernels)
 app.add_command(capture)
 app.add_command(run)
+app.add_command(summary)
 app.add_command(trace)
 
 

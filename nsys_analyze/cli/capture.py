@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nsys_analyze.cli import output
 from nsys_analyze.cli.options import debug_option, progress
+from nsys_analyze.cli.summary import summarise
 from nsys_analyze.driver.request import DTYPES, PARALLEL, WINDOW_STAGES
 from nsys_analyze.errors import NsysAnalyzeError, UsageError
 
 if TYPE_CHECKING:
     from nsys_analyze.driver.capture import Capture
     from nsys_analyze.driver.cases import Case
-    from nsys_analyze.metrics.results import Stage
 
 _EPILOG = """\b
 Examples:
@@ -37,17 +37,11 @@ other packages add through the entry point group nsys_analyze.executors.
 
 A case runs twice: unprofiled, for its time a step and to compare its results with eager mode's, and under nsys. OUT
 gets for each case the report (.nsys-rep and .sqlite) and a record of both runs (.case.json); a failed one leaves its
-log. Cases that were captured before, with the same settings, are not captured again.
+log. Cases that were captured before, with the same settings, are not captured again; where none is left to capture,
+nsys is not needed. At the end all are compared with the first executor, as `nsys-analyze summary OUT` does: a table,
+OUT/comparison.md, comparison.json and pictures.
 
 Exit codes: 0 fine, 2 bad usage or a failed case, 130 interrupted."""
-
-_COLUMNS = (
-    *("case", "step", "profiled", "CPU overhead", "profiled", "per kernel", "GPU active", "exposed", "compile"),
-    *("kernels", "agrees"),
-)
-_NOTE = (
-    "step, CPU overhead, per kernel, compile: without nsys; `profiled` is the same with it; the rest is from the report"
-)
 
 
 @click.command(epilog=_EPILOG, short_help="Runs a workload under executors, and captures reports of it.")
@@ -98,15 +92,22 @@ _NOTE = (
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds that one process may take.")
 @click.option("--python", metavar="PROGRAM", help="Interpreter for the workload.  [default: this one]")
 @click.option(
-    "--nsys-option", "nsys_options", metavar="OPTION", multiple=True, help="One more for nsys profile. Repeatable."
+    "--nsys-option",
+    "nsys_options",
+    metavar="OPTION",
+    multiple=True,
+    help="One more for nsys profile; it takes the place of one of ours. Repeatable.",
 )
 @debug_option
 def capture(**options: Any) -> None:
     """Runs WORKLOAD under each executor, unprofiled and under nsys, and compares them."""
+    from nsys_analyze.driver.records import read_records
+
     folder = Path(options["folder"])
     cases, capturing = _cases(options), _capturing(options, folder)
-    failures = _captured(cases, capturing, again=options["again"])
-    output.write(summarise(folder, [case.name for case in cases]), None)
+    failures = _captured(cases, capturing, options)
+    records = {record["name"]: record for record in read_records(folder)}
+    summarise(folder, [records[case.name] for case in cases if case.name in records])
     if failures:
         raise UsageError(f"{len(failures)} of {len(cases)} cases failed: {', '.join(failures)}")
 
@@ -132,31 +133,38 @@ def _cases(options: dict[str, Any]) -> list[Case]:
 
 
 def _capturing(options: dict[str, Any], folder: Path) -> Capture:
+    """Where and how cases are captured, but for the programs that do it: nothing may be left to capture."""
     from nsys_analyze.driver.capture import Capture
-    from nsys_analyze.driver.profiling import Profiler, find_nsys, interpreter
+    from nsys_analyze.driver.profiling import Profiler
+
+    profiler = Profiler(
+        cuda=options["device"] == "cuda", window=options["window"] is not None, options=options["nsys_options"]
+    )
+    return Capture(folder=folder.absolute(), python="", profiler=profiler, timeout=options["timeout"])
+
+
+def _equipped(capturing: Capture, python: str | None) -> Capture:
+    """The same with nsys, an interpreter and a folder that is there."""
+    from nsys_analyze.driver.profiling import find_nsys, interpreter
 
     nsys, version = find_nsys()
-    profiler = Profiler(
-        nsys=nsys,
-        version=version,
-        cuda=options["device"] == "cuda",
-        window=options["window"] is not None,
-        options=options["nsys_options"],
-    )
-    python = interpreter(options["python"])
+    profiler, found = replace(capturing.profiler, nsys=nsys, version=version), interpreter(python)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        capturing.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be made ({error.strerror})") from error
-    return Capture(folder=folder.absolute(), python=python, profiler=profiler, timeout=options["timeout"])
+        raise UsageError(f"{capturing.folder}: cannot be made ({error.strerror})") from error
+    return replace(capturing, python=found, profiler=profiler)
 
 
-def _captured(cases: Sequence[Case], capturing: Capture, *, again: bool) -> list[str]:
+def _captured(cases: Sequence[Case], capturing: Capture, options: dict[str, Any]) -> list[str]:
     """Captures the cases one after another, tells about each, and returns the names of those that failed."""
     failures = []
+    before = set() if options["again"] else {case.name for case in cases if capturing.is_finished(case)}
+    if len(before) < len(cases):
+        capturing = _equipped(capturing, options["python"])
     for number, case in enumerate(cases, 1):
         place = f"{number}/{len(cases)} {case.name}"
-        if not again and capturing.is_finished(case):
+        if case.name in before:
             click.echo(f"{place}: captured before", err=True)
             continue
         begin = time.monotonic()
@@ -169,60 +177,3 @@ def _captured(cases: Sequence[Case], capturing: Capture, *, again: bool) -> list
         else:
             click.echo(f"{place}: captured in {time.monotonic() - begin:.0f} s", err=True)
     return failures
-
-
-def summarise(folder: Path, names: Sequence[str]) -> str:
-    """Says what the cases of a folder cost. The one place that a comparison of executors and its plots plug into.
-
-    Args:
-        folder: Where `Capture` wrote.
-        names: The cases to speak of, in this order; what was not captured is left out.
-    """
-    from nsys_analyze.driver.records import read_records
-
-    records = {record["name"]: record for record in read_records(folder)}
-    rows = [_row(folder, records[name]) for name in names if name in records]
-    if not rows:
-        return ""
-    table = [_COLUMNS, *rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))).rstrip() for row in table]
-    return "\n".join([*lines, _NOTE, ""])
-
-
-def _row(folder: Path, record: dict[str, Any]) -> tuple[str, ...]:
-    """The cells of a case; a dash is what its report cannot tell."""
-    from nsys_analyze.views.units import duration
-
-    unprofiled, profiled, agreement = record["unprofiled"], record["profiled"], record["unprofiled"]["agreement"]
-    step = _step(folder / record["reports"][0], unprofiled["step_median_ns"])
-    gap = step.startup_gap_ns if step else None
-    times = (
-        unprofiled["step_median_ns"],
-        profiled["step_median_ns"] if step is None or step.pace_ns is None else step.pace_ns,
-        step.unprofiled_cpu_overhead_ns if step else None,
-        step.cpu_overhead_ns if step else None,
-        step.unprofiled_overhead_per_kernel_ns if step else None,
-        step.active_mean_ns if step else None,
-        gap.exposed_median if gap else None,
-        unprofiled["stages_ns"]["compile"],
-    )
-    return (
-        record["name"],
-        *("-" if time is None else duration(time) for time in times),
-        "-" if step is None or step.kernels is None else f"{step.kernels / step.instances:g}",
-        "-" if agreement is None else "yes" if agreement["agrees"] else "no",
-    )
-
-
-def _step(report: Path, unprofiled_ns: float) -> Stage | None:
-    """The stage of the steps in a case's report, or None where the report cannot be read here, which is then told."""
-    import nsys_analyze
-
-    try:
-        with progress(f"reading {report.name}"):
-            analysis = nsys_analyze.open_report(report).analysis(unprofiled={"steady/step": round(unprofiled_ns)})
-    except (NsysAnalyzeError, ImportError) as error:
-        click.echo(f"{report.name}: cannot be analysed here: {error}", err=True)
-        return None
-    return next((stage for stage in analysis.stages if stage.name == "step"), None)

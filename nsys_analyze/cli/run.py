@@ -32,7 +32,11 @@ Exit codes: 0 fine, 2 bad usage or a program that failed, 130 interrupted."""
 @click.option("--window", is_flag=True, help="Capture only from cudaProfilerStart to cudaProfilerStop.")
 @click.option("--no-cuda", is_flag=True, help="Trace NVTX ranges alone, where there is no CUDA.")
 @click.option(
-    "--nsys-option", "nsys_options", metavar="OPTION", multiple=True, help="One more for nsys profile. Repeatable."
+    "--nsys-option",
+    "nsys_options",
+    metavar="OPTION",
+    multiple=True,
+    help="One more for nsys profile; it takes the place of one of ours. Repeatable.",
 )
 @click.option(
     "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"

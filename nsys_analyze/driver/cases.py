@@ -44,8 +44,7 @@ class Case:
         parts += [] if request.dtype == DTYPES[0] else [request.dtype]
         parts += [f"{size}={value}" for size, value in request.sizes.items()]
         parts += [] if self.ranks == 1 else [f"{request.parallel}={self.ranks}"]
-        parts += [f"{name}={value}" for name, value in self.env.items()]
-        return _UNSAFE.sub("_", "-".join(parts))
+        return _UNSAFE.sub("_", "-".join(parts)) + environment_name(self.env)
 
     def settings(self) -> dict[str, Any]:
         """Everything that makes the case, ready for JSON."""
@@ -58,6 +57,11 @@ class Case:
             "report_per_rank": self.report_per_rank,
             "cache": self.cache,
         }
+
+
+def environment_name(env: Mapping[str, str]) -> str:
+    """The end of a case's name that its environment makes."""
+    return _UNSAFE.sub("_", "".join(f"-{name}={value}" for name, value in env.items()))
 
 
 def matrix(first: Case, executors: Sequence[str], sweeps: Iterable[str], environments: Iterable[str]) -> list[Case]:

@@ -30,9 +30,15 @@ def record_path(folder: Path, name: str) -> Path:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """The records of a folder, in the order in which their cases were finished."""
-    records = [record for path in sorted(folder.glob(f"*{SUFFIX}")) if (record := _read(path)) is not None]
-    return sorted(records, key=lambda record: record.get("finished", ""))
+    """The records of a folder, in the order in which their cases were finished, else of their names."""
+    records = [record for path in folder.glob(f"*{SUFFIX}") if (record := _read(path)) is not None]
+    return sorted(records, key=_order)
+
+
+def _order(record: Record) -> tuple[str, list[tuple[int, str]]]:
+    """When it was finished, and its name with numbers as numbers: batch=4 comes before batch=16."""
+    pieces = re.findall(r"\d+|\D+", record["name"])
+    return record.get("finished", ""), [(int(piece), "") if piece.isdecimal() else (0, piece) for piece in pieces]
 
 
 def finished(folder: Path, name: str, settings: Mapping[str, Any], profiler: Sequence[str]) -> bool:
