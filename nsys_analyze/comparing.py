@@ -35,6 +35,8 @@ def compare(
 ) -> Comparison:
     """Holds reports against the first of them.
 
+    Files that `nsys-analyze capture` made bring times without the profiler, from the records beside them.
+
     Args:
         sides: Each is a report, a folder of reports or a list of reports, which are runs of the same thing; a report
             is a file, results saved as JSON, or what `open_report` or `Report.analysis` returned.

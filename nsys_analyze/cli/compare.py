@@ -27,6 +27,8 @@ Examples:
 Without --stage, the loops are compared that matter and that at least two sides have, by their paths and domains. A
 stage that a side lacks reads "absent".
 
+Where the record of a case that `capture` made lies beside its report, times without the profiler are compared, too.
+
 Environment variables are compared by an allow-list (CUDA_*, NCCL_*, NVFUSER_*, PYTORCH_*, TORCH*, TRITON_*): their
 names, and the values of those that can hold no secret. --env adds to it.
 
