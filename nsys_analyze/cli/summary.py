@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   nsys-analyze summary out
-  nsys-analyze summary out --executor eager --executor inductor     these; eager is what the other is held against
+  nsys-analyze summary out --executor eager --executor inductor     only these; eager comes first
 
 `capture` ends with the same. It needs neither nsys nor a GPU, so a folder can be captured on one machine and compared
 on another.
