@@ -1,1 +1,1 @@
-"""Keeps runs in a database: what their reports told, and what became of them."""
+"""What writes SQLite: slices of reports, and runs kept in a database with what became of them."""
