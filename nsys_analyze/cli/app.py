@@ -20,6 +20,7 @@ from nsys_analyze.cli.history import history
 from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
 from nsys_analyze.cli.run import run
+from nsys_analyze.cli.slice import slice as slice_verb
 from nsys_analyze.cli.summary import summary
 from nsys_analyze.cli.trace import trace
 from nsys_analyze.errors import NsysAnalyzeError
@@ -41,6 +42,7 @@ Examples:
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze kernels report.sqlite              the kernels of each loop
   nsys-analyze trace report.sqlite -o t.pftrace   a picture for ui.perfetto.dev
+  nsys-analyze slice report.sqlite s.sqlite --redact  a report, or a part of it, that is safe to share
   nsys-analyze report --help                      all options of the default verb
   nsys-analyze run -- python train.py             profile a program, then the same
   nsys-analyze capture llama --executor eager -o out  make reports of a model
@@ -71,6 +73,7 @@ app.add_command(capture)
 app.add_command(run)
 app.add_command(summary)
 app.add_command(trace)
+app.add_command(slice_verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -73,15 +73,17 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def check_target(target: str, inputs: Sequence[str], what: str = "one of the reports") -> None:
-    """Refuses to write over what is being read, which the message calls ``what``.
+def check_target(
+    target: str, inputs: Sequence[str], what: str = "one of the reports", option: str = "--output"
+) -> None:
+    """Refuses to write over what is being read, which the message calls ``what``; it names the ``option``.
 
     Raises:
         UsageError: If ``target`` is one of ``inputs``.
     """
     for path in map(Path, inputs):
         if path.exists() and Path(target).exists() and path.samefile(target):
-            raise UsageError(f"{target}: is {what}; --output would overwrite it")
+            raise UsageError(f"{target}: is {what}; {option} would overwrite it")
 
 
 def _write_out(content: str | bytes) -> None:

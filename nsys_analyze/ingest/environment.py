@@ -18,6 +18,7 @@ from nsys_analyze.errors import UsageError
 
 _VARIABLE = re.compile(r"PROCESS_\d+:ENVIRONMENT_VARIABLE")
 _COMMAND = re.compile(r"PROCESS_\d+:COMMAND")
+REMOVED = "<removed>"  # the value of a variable, where whoever shared the report took it out
 _LONGEST = 200  # characters of a value that is shown
 _CREDENTIALS = re.compile(r"@|[A-Za-z0-9+/_=-]{40,}")  # of a URL, or something that looks like a key
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -49,7 +50,7 @@ class AllowList:
 
     def value(self, name: str, value: str) -> str | None:
         """Returns the value of a variable if it may be shown, else None."""
-        harmless = name in self.shown and len(value) <= _LONGEST and not _CREDENTIALS.search(value)
+        harmless = name in self.shown and len(value) <= _LONGEST and not _CREDENTIALS.search(value) and value != REMOVED
         secret = any(word in name.upper() for word in self.secret)
         return value if harmless and not secret else None
 
@@ -82,6 +83,18 @@ def environment(capture: Mapping[str, Sequence[str]], prefixes: Iterable[str]) -
         if allowed.keeps(name):
             values.setdefault(name, set()).add(allowed.value(name, _unquoted(value)))
     return {name: _joined(found) for name, found in sorted(values.items())}
+
+
+def shareable(row: str) -> str | None:
+    """Returns a row ``NAME=VALUE`` as it may be shared: without a value that may not be shown; None for no row at all.
+
+    >>> shareable("NCCL_DEBUG=INFO"), shareable("NCCL_AUTH=me"), shareable("HOME=/root")
+    ('NCCL_DEBUG=INFO', 'NCCL_AUTH=<removed>', None)
+    """
+    name, _, value = row.partition("=")
+    if not allow_list().keeps(name):
+        return None
+    return f"{name}={REMOVED}" if allow_list().value(name, _unquoted(value)) is None else row
 
 
 def program(capture: Mapping[str, Sequence[str]]) -> str | None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+PART = "NSYS_ANALYZE_PART"  # written by `slice` among what an export says about itself
+
 _STRINGS_A_QUERY = 10_000
 
 
@@ -34,6 +36,7 @@ class Export:
         tables: Columns of each table by its real name; views and virtual tables do not count.
         schema_version: Version of the export's schema such as "3.20.3", or None where it does not say (2020 and 2021).
         nsys_version: Version of the nsys that exported it such as "2025.3.2.0", or None.
+        part: How it was cut out of a larger export, by "stages", "window" or both, or None.
     """
 
     def __init__(self, path: Path, named: str) -> None:
@@ -50,6 +53,7 @@ class Export:
                 raise
         self.schema_version = about.get("EXPORT_SCHEMA_VERSION")
         self.nsys_version = about.get("EXPORT_PRODUCT_VERSION")
+        self.part = about.get(PART)
 
     def __enter__(self) -> Self:
         return self

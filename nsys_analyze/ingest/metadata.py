@@ -38,7 +38,8 @@ class Metadata:
     kept, with None for a value that may not be shown.
     ``cuda_driver`` is the newest CUDA that the driver supports, as (major, minor). ``window`` says what started the
     capture where that was not the program's own start. ``lacking`` lists columns that the numbers need and the
-    export's tables do not have, as (table, column).
+    export's tables do not have, as (table, column). ``part`` is how this was cut out of a larger report, by "stages",
+    "window" or both, None where it was not.
     """
 
     nsys_version: str | None
@@ -57,6 +58,7 @@ class Metadata:
     command: str | None
     environment: dict[str, str | None] | None
     lacking: list[tuple[str, str]]
+    part: str | None
 
 
 def read_metadata(export: Export, variables: Iterable[str] = ()) -> Metadata:
@@ -88,6 +90,7 @@ def read_metadata(export: Export, variables: Iterable[str] = ()) -> Metadata:
         window=_window(_last(capture, "START_TRIGGER"), [text for _, text in said]),
         diagnostics=[(severity, text) for severity, text in said if severity in (_WARNING, _ERROR)],
         lacking=lacking_columns(export),
+        part=export.part,
     )
 
 

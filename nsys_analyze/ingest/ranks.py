@@ -32,6 +32,12 @@ class StatedRanks:
     launched: int | None
 
 
+def states_rank(row: str) -> bool:
+    """Whether an environment variable, ``NAME=VALUE``, is one by which launchers tell a rank or the number of ranks."""
+    match = _VARIABLE.fullmatch(row)
+    return match is not None and any(match[1] in names for names in _LAUNCHERS)
+
+
 def read_ranks(export: Export) -> StatedRanks:
     """Reads the ranks that MPI's table, thread names and the launcher's environment variables tell."""
     found: dict[int, set[int]] = {}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsys_analyze.errors import ReportError
-from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.export import PART, Export
 from nsys_analyze.ingest.reading import connect, quoted
 from nsys_analyze.store.rows import CHAINS, RowSpans, rows_of_part
 
@@ -29,18 +29,24 @@ if TYPE_CHECKING:
 STRINGS = "StringIds"
 _REFERENCE = re.compile(r'^\s*"?(\w+)"?\s.*REFERENCES StringIds', re.MULTILINE)
 _STRING_COLUMNS = frozenset(
-    "nameId textId demangledName shortName mangledName symbol module jsonTextId filenameId contentId apiCallId".split()
+    (
+        *("nameId", "textId", "jsonTextId", "demangledName", "shortName", "mangledName"),
+        *("symbol", "module", "filenameId", "contentId", "apiCallId"),
+    )
 )
 
 
-def write_slice(export: Export, target: Path, part: Part | None, redaction: Redaction | None) -> None:
+def write_slice(
+    export: Export, target: Path, part: Part | None, redaction: Redaction | None, origin: str | None
+) -> None:
     """Writes what belongs to a part of a report to a new file.
 
     Args:
         export: The report.
         target: The file to make.
         part: What to keep; None keeps all rows.
-        redaction: How to redact, or None to keep what is there; it then knows what it removed.
+        redaction: How to redact, which then knows what it removed, or None to keep what is there.
+        origin: What the new report says of the part that it is, or None.
 
     Raises:
         ReportError: A table cannot be copied.
@@ -50,6 +56,8 @@ def write_slice(export: Export, target: Path, part: Part | None, redaction: Reda
         writer = _Writer(export, database, rows, part is not None, redaction)
         try:
             writer.write()
+            if origin is not None:
+                writer.sign(origin)
         except sqlite3.Error as error:
             raise ReportError(f"{export.path.name}: cannot be copied ({error}); export the report again") from error
 
@@ -75,99 +83,125 @@ def _created(target: Path, path: Path, source: sqlite3.Connection) -> Iterator[D
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
+    """Fills a database from a report.
+
+    ``rows`` says which rows of a table to take, all of a table that is not in it; ``part`` whether it is a part.
+    """
+
     export: Export
     database: Database
     rows: dict[str, RowSpans]
-    cut: bool
+    part: bool
     redaction: Redaction | None
 
     def write(self) -> None:
         if self.redaction is not None:
             self.redaction.install(self.database.conn)
-        statements = dict(
-            self.database.execute("SELECT name, sql FROM source.sqlite_master WHERE type = 'table'").fetchall()
-        )
-        there = [table for table in self.export.tables if not table.startswith("sqlite_") and self._kept(table)]
-        for table in there:
-            self._create(table, statements[table])
-        chains_last = sorted(there, key=lambda table: table in CHAINS)
-        for table in chains_last:
-            if table != STRINGS:
-                self._fill(table)
-        self._fill_strings({table: statements[table] for table in there})
-        self._index(there)
+        sql = "SELECT name, sql FROM source.sqlite_master WHERE type = 'table'"
+        statements = dict(self.database.execute(sql).fetchall())
+        there = {table: self._columns(table) for table in self.export.tables if not table.startswith("sqlite_")}
+        tables = {table: columns for table, columns in there.items() if columns}
+        for table, columns in tables.items():
+            self._create(table, statements[table], columns)
+        for table in sorted(tables.keys() - {STRINGS}, key=lambda name: (name in CHAINS, name)):
+            self._fill(table, tables[table])
+        self._fill_strings(tables, statements)
+        self._index(tables)
+        for table in there.keys() - tables.keys():
+            known = "ENUM_*" if table.startswith("ENUM_") else table
+            self._count_left_out(known, None, f"source.{quoted(table)}")
 
-    def _kept(self, table: str) -> bool:
-        return self.redaction is None or self.redaction.keeps(self.export, table)
+    def sign(self, origin: str) -> None:
+        """Notes that this is a part, where the export describes itself."""
+        table = next((name for name in ("META_DATA_EXPORT", "EXPORT_META_DATA") if name in self.export.tables), None)
+        if table is not None:
+            self.database.table(table).insert({"name": PART, "value": origin})
 
-    def _create(self, table: str, statement: str) -> None:
+    def _columns(self, table: str) -> list[str]:
+        there = list(self.export.tables[table])
+        return there if self.redaction is None else self.redaction.columns(table, there)
+
+    def _create(self, table: str, statement: str, columns: list[str]) -> None:
         if self.redaction is None:
             self.database.execute(statement)
             return
-        columns = self.database.execute(f"PRAGMA source.table_info({quoted(table)})").fetchall()
-        kept = {name: (declared, required, key) for _, name, declared, required, _, key in columns}
-        kept = {name: kept[name] for name in self.redaction.columns(self.export, table)}
-        keys = sorted((key, name) for name, (_, _, key) in kept.items() if key)
+        listed = self.database.execute(f"PRAGMA source.table_info({quoted(table)})").fetchall()
+        kept = {name: (declared, required, key) for _, name, declared, required, _, key in listed if name in columns}
+        keys = [name for _, name in sorted((key, name) for name, (_, _, key) in kept.items() if key)]
         self.database.create_table(
             table,
             {name: _declared(declared) for name, (declared, _, _) in kept.items()},
-            pk=[name for _, name in keys] if len(keys) > 1 else keys[0][1] if keys else None,
-            not_null={name for name, (_, required, _) in kept.items() if required},
+            pk=keys if len(keys) > 1 else keys[0] if keys else None,
+            not_null=[name for name, (_, required, _) in kept.items() if required],
         )
 
-    def _fill(self, table: str) -> None:
-        columns = self.export.tables[table]
-        selected, where = [quoted(column) for column in columns], "1"
+    def _fill(self, table: str, columns: list[str]) -> None:
+        values, where = [f"t.{quoted(column)}" for column in columns], "1"
         if self.redaction is not None:
-            columns = self.redaction.columns(self.export, table)
-            selected, where = self.redaction.selection(self.export, table)
+            selection = self.redaction.selection(table, self._required(table))
+            values, where = [selection.columns[column] for column in columns], selection.where
         origin = f"source.{quoted(table)} AS t"
         if table in self.rows:
             self.database.execute("DELETE FROM temp.spans")
             spans = zip(self.rows[table].first.tolist(), self.rows[table].last.tolist(), strict=True)
             self.database.conn.executemany("INSERT INTO temp.spans VALUES (?, ?)", spans)
             origin = f"temp.spans AS s CROSS JOIN {origin} ON t.rowid BETWEEN s.first AND s.last"
-        elif self.cut and table in CHAINS:
+        elif self.part and table in CHAINS and self.export.has(*CHAINS[table]):
             owner, column = CHAINS[table]
-            if self.export.has(owner, column):
-                where += f" AND t.id IN (SELECT {quoted(column)} FROM main.{quoted(owner)})"
-        names = ", ".join(quoted(column) for column in columns)
+            origin += f" JOIN (SELECT DISTINCT {quoted(column)} AS used FROM main.{quoted(owner)}) ON t.id = used"
+        names = ", ".join(map(quoted, columns))
         self.database.execute(
-            f"INSERT INTO main.{quoted(table)} ({names}) SELECT {', '.join(selected)} FROM {origin} WHERE {where}"
+            f"INSERT INTO main.{quoted(table)} ({names}) SELECT {', '.join(values)} FROM {origin} WHERE {where}"
         )
+        for column in self.export.tables[table]:
+            if column not in columns:
+                self._count_left_out(table, column, origin)
+        if self.redaction is not None and where != "1" and table not in CHAINS:
+            dropped = f"{origin} WHERE NOT ({where})"
+            self._count_left_out(table, None, dropped)
 
-    def _fill_strings(self, statements: dict[str, str]) -> None:
+    def _required(self, table: str) -> dict[str, bool]:
+        """The columns of a table, and which of them are NOT NULL."""
+        listed = self.database.execute(f"PRAGMA source.table_info({quoted(table)})").fetchall()
+        return {name: bool(required) for _, name, _, required, _, _ in listed}
+
+    def _count_left_out(self, table: str, column: str | None, origin: str) -> None:
         if self.redaction is not None:
-            self.redaction.fill_strings(self.export, self.database)
+            counted = "*" if column is None else f"t.{quoted(column)}"
+            (count,) = self.database.execute(f"SELECT count({counted}) FROM {origin}").fetchone()
+            self.redaction.count(table, column, count)
+
+    def _fill_strings(self, tables: dict[str, list[str]], statements: dict[str, str]) -> None:
+        if self.redaction is not None:
+            self.redaction.fill_strings(self.database, tables)
             return
         used = [
             f"SELECT {quoted(column)} FROM main.{quoted(table)}"
-            for table, statement in statements.items()
-            for column in self.export.tables[table]
-            if column in _STRING_COLUMNS or column in _REFERENCE.findall(statement)
+            for table, columns in tables.items()
+            for column in columns
+            if column in _STRING_COLUMNS or column in _REFERENCE.findall(statements[table])
         ]
-        where = f" WHERE id IN ({' UNION '.join(used)})" if self.cut and used else ""
-        names = ", ".join(quoted(column) for column in self.export.tables[STRINGS])
+        where = f" WHERE id IN ({' UNION '.join(used)})" if self.part and used else ""
+        names = ", ".join(map(quoted, tables[STRINGS]))
         self.database.execute(f"INSERT INTO main.StringIds ({names}) SELECT {names} FROM source.StringIds{where}")
 
-    def _index(self, tables: list[str]) -> None:
-        """Makes the indexes anew; of a redacted report, those over plain columns, under names of our own."""
+    def _index(self, tables: dict[str, list[str]]) -> None:
+        """Makes the indexes anew; those of a redacted report under names of our own, and over its columns only."""
         if self.redaction is None:
             sql = "SELECT tbl_name, sql FROM source.sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
             for table, statement in self.database.execute(sql).fetchall():
                 if table in tables:
                     self.database.execute(statement)
             return
-        for table in tables:
+        for table, columns in tables.items():
             listed = self.database.execute(f"PRAGMA source.index_list({quoted(table)})").fetchall()
-            for _, name, unique, origin, partial in listed:
+            for _, name, _, origin, partial in listed:
                 rows = self.database.execute(f"PRAGMA source.index_info({quoted(name)})").fetchall()
-                columns = [column for _, _, column in rows]
-                if origin == "c" and not partial and set(columns) <= set(self.redaction.columns(self.export, table)):
-                    self.database.table(table).create_index(columns, unique=bool(unique), if_not_exists=True)
+                indexed = [column for _, _, column in rows]
+                if origin == "c" and not partial and set(indexed) <= set(columns):
+                    self.database.table(table).create_index(indexed, if_not_exists=True)
 
 
 def _declared(declared: str) -> str:
     """A column's type, of those that sqlite-utils knows."""
-    upper = declared.upper()
-    return "TEXT" if upper == "TEXT" else "FLOAT" if upper in ("REAL", "FLOAT") else "INTEGER"
+    return declared.upper() if declared.upper() in ("TEXT", "REAL", "FLOAT") else "INTEGER"

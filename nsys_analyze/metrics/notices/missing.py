@@ -11,9 +11,17 @@ from nsys_analyze.metrics.versions import conflicts, dotted, version
 from nsys_analyze.metrics.wording import worded
 from nsys_analyze.model.tables import Trace
 
+_PART = Notice(
+    code="part",
+    message="a part that was cut out of a larger report: stages around it, and cold start, are those of the part",
+    level="note",
+)
+
 
 def notices(trace: Trace, metadata: Metadata) -> Iterator[Notice]:
     """What is not there at all."""
+    if metadata.part is not None:
+        yield _PART
     yield from _columns(metadata)
     if not len(trace.ranges):
         yield from _no_ranges(metadata)
