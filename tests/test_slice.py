@@ -33,9 +33,7 @@ def contents(path):
 
 
 def numbers(stage, without=frozenset()):
-    return {
-        field.name: getattr(stage, field.name) for field in dataclasses.fields(stage) if field.name not in without
-    }
+    return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage) if field.name not in without}
 
 
 def assert_same_numbers(whole, part, pattern, rule):
