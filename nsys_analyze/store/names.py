@@ -18,7 +18,7 @@ from nsys_analyze.model.os_calls import waits
 from nsys_analyze.store.policy import policy
 
 _API_CALL = re.compile(r"cu(?:da)?[A-Z][A-Za-z0-9]{2,60}(?:_[a-z0-9]{1,12}){0,3}")
-_COMPILERS = re.compile(r"[\w.:]{1,100}(?: \(dynamo_timed\))?")
+_COMPILERS = re.compile(r"[\w.:<>]{1,100}(?: \(dynamo_timed\))?")
 _QUALIFIED = re.compile(r"[\w:]{1,200}")
 _COUNTED = re.compile(r", (?:(?:op_id|seq) = -?\d+|(?:sizes|input_op_ids) = \[[\d, \[\]()]*\](?=, \w+ = |$))")
 _NUMBER = re.compile(r"[-+]?\d+$")

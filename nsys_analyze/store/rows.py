@@ -17,6 +17,7 @@ from nsys_analyze.store.parts import Part
 _NOBODY = -1  # stands for the process or thread of a row that does not tell it
 _NO_TIME, _FOREVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _STARTS, _ENDS = ("start", "timestamp", "startedAt"), ("end", "endedAt")
+_OTHERS = ("globalTid", "correlationId", "eventType", "deviceId")
 _CALLS, _RANGES, _SWITCHES = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "SCHED_EVENTS"
 _HOST = ("OSRT_API", _SWITCHES, "COMPOSITE_EVENTS")
 _WHOLE = ("DIAGNOSTIC_EVENT", "CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS")  # few rows, which others point at
@@ -86,26 +87,23 @@ def _read(export: Export, connection: sqlite3.Connection, table: str) -> _Events
     columns = export.tables[table]
     start, end = (next((name for name in names if name in columns), None) for names in (_STARTS, _ENDS))
     owner = next((name for name in ("globalTid", "globalPid") if name in columns), None)
-    others = ("globalTid", "correlationId", "eventType", "deviceId")
-    selected = (
-        _integer("rowid", _NOBODY),
-        _integer(start, _NO_TIME),
-        _integer(end, _FOREVER) if end else _integer(start, _NO_TIME),
-        _integer(owner, _NOBODY),
-        *(_integer(name if name in columns else None, _NOBODY) for name in others),
-    )
+    wanted = (start, end, owner, *(name if name in columns else None for name in _OTHERS))
+    there = ["rowid", *dict.fromkeys(name for name in wanted if name is not None)]
+    selected = (_integer(name, _FOREVER if name == end else _NO_TIME if name == start else _NOBODY) for name in there)
     sql = f"SELECT {', '.join(selected)} FROM {quoted(table)} ORDER BY rowid"
-    rows = np.fromiter(connection.execute(sql), np.dtype((np.int64, len(selected))))
-    rowid, begin, finish, identity, thread, correlation, kind, device = np.ascontiguousarray(rows.T)
+    rows = np.fromiter(connection.execute(sql), np.dtype((np.int64, len(there))))
+    found = dict(zip(there, np.ascontiguousarray(rows.T), strict=True))
+    nobody = np.full(len(rows), _NOBODY, np.int64)
+    begin, finish, identity, thread, correlation, kind, device = (found.get(name or "", nobody) for name in wanted)
+    if end is None:
+        finish = begin
     if table == _SWITCHES:
         finish = _until_next(begin, thread)
     process = np.where(identity == _NOBODY, _NOBODY, ids.global_pid(identity))
-    return _Events(table, rowid, begin, finish, thread, process, correlation, kind, device)
+    return _Events(table, found["rowid"], begin, finish, thread, process, correlation, kind, device)
 
 
-def _integer(column: str | None, missing: int) -> str:
-    if column is None:
-        return str(missing)
+def _integer(column: str, missing: int) -> str:
     return f"CASE typeof({quoted(column)}) WHEN 'integer' THEN {quoted(column)} ELSE {missing} END"
 
 
@@ -150,10 +148,12 @@ def _first_of_each(events: _Events, part: Part, nvtx: bool) -> Bool:
 
 def _listed(events: _Events, keys: Int64) -> Bool:
     """Which rows are in a list of (globalTid, start)."""
-    row = np.stack([events.thread, events.start], axis=1)
-    _, code = np.unique(np.concatenate([keys, row]), axis=0, return_inverse=True)
-    found: Bool = np.isin(code.reshape(-1)[len(keys) :], code.reshape(-1)[: len(keys)])
-    return found
+    wanted = set(map(tuple, keys.tolist()))
+    candidates = np.flatnonzero(np.isin(events.start, keys[:, 1]))
+    pairs = zip(events.thread[candidates].tolist(), events.start[candidates].tolist(), strict=True)
+    keep: Bool = np.zeros(len(events.rowid), bool)
+    keep[candidates] = np.fromiter((pair in wanted for pair in pairs), bool, len(candidates))
+    return keep
 
 
 def _follow_correlations(tables: list[_Events]) -> None:
