@@ -43,7 +43,7 @@ class Slice:
 
 
 def write_slice_of(
-    report: Report, export: Path, target: Path, wanted: Slice, fold_patterns: Sequence[str] = ()
+    report: Report, export: Path, target: Path, wanted: Slice, named: str, fold_patterns: Sequence[str] = ()
 ) -> list[Removed] | None:
     """Writes a slice of a report as an export of its own.
 
@@ -52,6 +52,7 @@ def write_slice_of(
         export: The SQLite export, as `located` gives it.
         target: The file to make; there is none yet.
         wanted: What to write.
+        named: What the user calls the report, for messages.
         fold_patterns: The expressions that the report's names were folded by, beside the usual.
 
     Returns:
@@ -66,8 +67,8 @@ def write_slice_of(
         if part is None:
             return None
     redaction = _redaction(report, fold_patterns, wanted.redact == "names") if wanted.redact else None
-    with open_export(export, report.path) as opened:
-        write_slice(opened, target, part, redaction, _origin(wanted))
+    with open_export(export, named) as opened:
+        write_slice(opened, target, part, redaction, _origin(wanted), named)
     return redaction.removed if redaction else []
 
 

@@ -181,7 +181,10 @@ def test_no_secret_survives(schema, tmp_path, redact):
     hidden, _ = redact(path, "--redact=names")
     assert {plants.places[int(number)] for number in PLANTED.findall(hidden.read_bytes())} == set()
     told = {plants.places[int(number)] for number in PLANTED.findall(err.encode())}
-    assert told <= {("a table",), ("a column's name",)}  # what was removed is listed on the screen, in words of the report
+    assert told <= {
+        ("a table",),
+        ("a column's name",),
+    }  # told on the screen, not in the file
     with closing(sqlite3.connect(hidden)) as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -257,6 +260,17 @@ def test_ranks_stay(builder, tmp_path, redact):
         thread.push_pop("step 1", 0, 10)
     redacted, _ = redact(builder.write(tmp_path / "report.sqlite"), "--redact=names")
     assert [process.rank for process in open_report(redacted).analysis().report.processes] == [0, 1]
+
+
+def test_an_interrupt_inside_sqlite_is_one(sample_report, tmp_path, temporary, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Names, "event", interrupted)
+    target = tmp_path / "redacted.sqlite"
+    assert cli.main(["slice", str(sample_report("llama_eager")), str(target), "--redact"]) == 130
+    assert not target.exists()
+    capsys.readouterr()
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def run(request: Request) -> None:
         report = _read(request, export)
         made = Path(folder) / "slice.sqlite"
         with progress(f"writing {request.target}"):
-            removed = write_slice_of(report, export, made, wanted, request.reading.fold)
+            removed = write_slice_of(report, export, made, wanted, request.report, request.reading.fold)
             if removed is None:
                 raise UsageError(_nothing(request, wanted, report))
             with made.open("rb") as file, _writing(request.target) as target:

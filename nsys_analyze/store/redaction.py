@@ -50,6 +50,7 @@ class Redaction:
         self._names, self._processes = names, frozenset(processes)
         self._rules = rules(names)
         self._counts: dict[tuple[str, str | None], int] = {}
+        self.raised: BaseException | None = None  # in a function that SQLite called: SQLite itself forgets what it was
 
     @property
     def removed(self) -> list[Removed]:
@@ -68,22 +69,32 @@ class Redaction:
         for table, columns in policy().tables.items():
             for column in columns:
                 if column.kind == "text":
-                    rule = self._rules[column.how]
                     name = f"{table}_{column.name}"
-                    connection.create_function(
-                        f"kept_{name}", 2, lambda raw, beside, rule=rule: _ruled(rule, raw, beside)
-                    )
-                    connection.create_function(f"redacted_{name}", 2, self._counting(table, column.name, rule))
+                    rule = self._rules[column.how]
+                    connection.create_function(f"kept_{name}", 2, self._guarded(rule))
+                    counting = self._counting(table, column.name, rule)
+                    connection.create_function(f"redacted_{name}", 2, self._guarded(counting))
 
-    def _counting(self, table: str, column: str, rule: Rule) -> Callable[[object, object], str | None]:
-        def redacted(raw: object, beside: object) -> str | None:
-            after = _ruled(rule, raw, beside)
-            before = _text(raw)
+    def _guarded(self, rule: Rule) -> Callable[[object, object], str | None]:
+        """A rule for SQLite's values, which notes what went wrong, such as an interrupt."""
+
+        def guarded(raw: object, beside: object) -> str | None:
+            try:
+                return rule(_text(raw), _text(beside) if isinstance(beside, bytes) else beside)
+            except BaseException as error:
+                self.raised = error
+                raise
+
+        return guarded
+
+    def _counting(self, table: str, column: str, rule: Rule) -> Rule:
+        def counting(before: str | None, beside: object) -> str | None:
+            after = rule(before, beside)
             if before and after != before:
                 self.count(table, column, 1)
             return after
 
-        return redacted
+        return counting
 
     def columns(self, table: str, there: Collection[str]) -> list[str]:
         """The columns of a table that stay, of those that it has; none if the table goes."""
@@ -158,10 +169,6 @@ def _known(table: str) -> str:
 
 def _policies(table: str) -> tuple[ColumnPolicy, ...]:
     return policy().tables.get(_known(table), ())
-
-
-def _ruled(rule: Rule, raw: object, beside: object) -> str | None:
-    return rule(_text(raw), _text(beside) if isinstance(beside, bytes) else beside)
 
 
 def _text(raw: object) -> str | None:

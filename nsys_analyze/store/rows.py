@@ -67,7 +67,8 @@ def rows_of_part(export: Export, connection: sqlite3.Connection, part: Part) -> 
         connection: The report again, opened by `connect`.
         part: What to keep.
     """
-    tables = [_read(export, connection, table) for table in export.tables if _has_times(export.tables[table], table)]
+    timed = [table for table in export.tables if _has_times(export.tables[table], table)]
+    tables = [_read(export, connection, table) for table in timed if _has_rowids(connection, table)]
     for events in tables:
         nvtx = events.table == export.table(_RANGES)
         events.keep = _in_time(events, part, nvtx) | _ends(events, part) | _first_of_each(events, part, nvtx)
@@ -81,6 +82,15 @@ def _has_times(columns: Sequence[str], table: str) -> bool:
     if table in (*_WHOLE, *CHAINS):
         return False
     return not {*_STARTS, "correlationId"}.isdisjoint(columns)
+
+
+def _has_rowids(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table has them; one that was made WITHOUT ROWID is none of nsys's own, and is kept whole."""
+    try:
+        connection.execute(f"SELECT rowid FROM {quoted(table)} LIMIT 0")
+    except sqlite3.OperationalError:
+        return False
+    return True
 
 
 def _read(export: Export, connection: sqlite3.Connection, table: str) -> _Events:

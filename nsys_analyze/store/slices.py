@@ -37,7 +37,7 @@ _STRING_COLUMNS = frozenset(
 
 
 def write_slice(
-    export: Export, target: Path, part: Part | None, redaction: Redaction | None, origin: str | None
+    export: Export, target: Path, part: Part | None, redaction: Redaction | None, origin: str | None, named: str
 ) -> None:
     """Writes what belongs to a part of a report to a new file.
 
@@ -47,6 +47,7 @@ def write_slice(
         part: What to keep; None keeps all rows.
         redaction: How to redact, which then knows what it removed, or None to keep what is there.
         origin: What the new report says of the part that it is, or None.
+        named: What the user calls the report, for messages.
 
     Raises:
         ReportError: A table cannot be copied.
@@ -59,7 +60,11 @@ def write_slice(
             if origin is not None:
                 writer.sign(origin)
         except sqlite3.Error as error:
-            raise ReportError(f"{export.path.name}: cannot be copied ({error}); export the report again") from error
+            if redaction is not None and redaction.raised is not None:
+                raise redaction.raised from error
+            full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+            advice = "set TMPDIR to a roomier place" if full else "export the report again"
+            raise ReportError(f"{named}: cannot be copied ({error}); {advice}") from error
 
 
 @contextmanager
