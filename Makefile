@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs site clean
 
 demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
@@ -20,16 +20,21 @@ lint: $(READY)  ## check style and types
 bench: .bench/large.sqlite  ## time the whole command on a large report against SQLite's own sums
 	$(BIN)/python benchmarks/whole.py .bench/large.sqlite .bench/tenth.sqlite .bench/small.sqlite
 
-docs: $(READY)  ## write the outputs and pictures in README.md and docs anew
+docs: $(READY)  ## write the outputs, pictures and references in README.md and docs anew
 	$(BIN)/python -m tests.test_cli_docs
+	$(BIN)/python -m tests.test_pages
+
+site: $(READY)  ## build the documentation as a site, without network
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs .site
+	@echo .site/index.html
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .bench
+	rm -rf .venv .bench .site
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer, please: make PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
 	@touch $@
 
 .bench/large.sqlite: $(READY)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nsys_analyze.driver.annotate import annotate, stage
     from nsys_analyze.errors import NsysAnalyzeError, ReportError, UsageError
     from nsys_analyze.report import Report, open_report
+    from nsys_analyze.showing import show
     from nsys_analyze.verdict.comparison import Comparison
     from nsys_analyze.verdict.results import Verdict
     from nsys_analyze.views import plots
@@ -36,6 +37,7 @@ __all__ = [
     "compare",
     "open_report",
     "plots",
+    "show",
     "stage",
 ]
 
@@ -52,6 +54,7 @@ _HOMES = {
     "Report": "nsys_analyze.report",
     "open_report": "nsys_analyze.report",
     "plots": "nsys_analyze.views.plots",
+    "show": "nsys_analyze.showing",
 }
 
 

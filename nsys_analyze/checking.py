@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from nsys_analyze.comparing import reports_in
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.metrics.results.saved import is_saved, read_saved
-from nsys_analyze.report import open_report
+from nsys_analyze.report import Report, open_report
 from nsys_analyze.verdict.config import Config
-from nsys_analyze.verdict.config_file import find_config, read_config
+from nsys_analyze.verdict.config_file import config_of, find_config, read_config
 from nsys_analyze.verdict.judge import judge
 from nsys_analyze.verdict.noise import NoiseTable, packaged, with_measured
 from nsys_analyze.verdict.records import ReportRecord, record
 from nsys_analyze.verdict.results import Verdict
 from nsys_analyze.verdict.samples import ReportSample, sample
 
-Paths = Sequence[str | os.PathLike[str]] | str | os.PathLike[str]
+Source = str | os.PathLike[str] | Report | Analysis
+Sources = Source | Sequence[Source]
 Named = tuple[str, Analysis]
 """An analysis, and what its report is called."""
 Read = Callable[[str], Analysis]
@@ -30,22 +32,24 @@ HISTORY = "history:"
 
 
 def check(
-    reports: Paths,
+    reports: Sources,
     *,
-    baseline: Paths | None = None,
+    baseline: Sources | None = None,
     history: str | os.PathLike[str] | None = None,
-    config: Config | str | os.PathLike[str] | None = None,
+    config: Config | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     today: date | None = None,
 ) -> Verdict:
     """Checks reports against a baseline and against budgets.
 
     Args:
-        reports: Reports, folders of reports or saved results: captures of the code to check, better three than one.
+        reports: Captures of the code to check, better three than one: one or several reports, folders of reports, saved
+            results, or what `open_report` or `Report.analysis` returned.
         baseline: The same of the code to compare with, or ``history:LABEL``; by default what the configuration names,
             if it does.
         history: The database in which ``history:LABEL`` is found; by default what the configuration names.
-        config: What is allowed, or the TOML file that says it; by default the nearest pyproject.toml or
-            nsys-analyze.toml, upwards from the working folder, that says something about checks.
+        config: What is allowed: the TOML file that says it, or the same keys as a mapping, such as
+            ``{"budget": [{"stage": "steady/step", "startup_gap_exposed": "50 us"}]}``; by default the nearest
+            pyproject.toml or nsys-analyze.toml, upwards from the working folder, that says something about checks.
         today: The day by which acceptances expire; by default today.
 
     Raises:
@@ -72,7 +76,7 @@ def has_limits(config: Config) -> bool:
 
 
 def baseline_samples(
-    sources: Sequence[str], new: Sequence[ReportSample], config: Config, read: Read
+    sources: Sequence[Source], new: Sequence[ReportSample], config: Config, read: Read
 ) -> list[ReportSample]:
     """Returns the samples of a baseline: of reports, or of what a history holds under a label.
 
@@ -80,7 +84,7 @@ def baseline_samples(
         ReportError: If something cannot be read.
         UsageError: If a history is asked for and there is none, or nothing in it has the label.
     """
-    remembered = [source for source in sources if source.startswith(HISTORY)]
+    remembered = [source for source in sources if isinstance(source, str) and source.startswith(HISTORY)]
     if not remembered:
         return samples(analyses(sources, read), config)
     if len(sources) > 1 or config.history is None:
@@ -91,14 +95,14 @@ def baseline_samples(
     return past_samples(Path(config.history), remembered[0].removeprefix(HISTORY), new, config, noise(config))
 
 
-def analyses(sources: Sequence[str], read: Read) -> list[Named]:
-    """Returns the analyses behind names of reports, of folders of reports and of saved results.
+def analyses(sources: Sequence[Source], read: Read) -> list[Named]:
+    """Returns the analyses behind reports, open or by name, and names of folders of reports and of saved results.
 
     Raises:
         ReportError: If a folder holds no report, or something cannot be read.
         UsageError: If saved results are not by path.
     """
-    return list(_labelled([found for source in sources for found in _behind(Path(source), read)]))
+    return list(_labelled([found for source in sources for found in _behind(source, read)]))
 
 
 def records(found: Sequence[Named]) -> list[ReportRecord]:
@@ -116,17 +120,30 @@ def noise(config: Config) -> NoiseTable:
     return packaged() if config.noise is None else with_measured(Path(config.noise))
 
 
-def _behind(path: Path, read: Read) -> Iterator[Named]:
+def _behind(source: Source, read: Read) -> Iterator[Named]:
+    if isinstance(source, Report):
+        yield source.path.name, source.analysis()
+    elif isinstance(source, Analysis):
+        yield source.report.file, _by_path(source, source.report.file)
+    else:
+        yield from _in_files(Path(source), read)
+
+
+def _in_files(path: Path, read: Read) -> Iterator[Named]:
     if path.is_dir():
         for file in reports_in(path):
-            yield from _behind(file, read)
+            yield from _in_files(file, read)
     elif path.suffix == ".json" or (path.is_file() and is_saved(path)):
         for analysis in read_saved(path):
-            if analysis.by != "path":
-                raise UsageError(f"{path}: results by {analysis.by}; save them by path to check them")
-            yield analysis.report.file, analysis
+            yield analysis.report.file, _by_path(analysis, path)
     else:
         yield path.name, read(str(path))
+
+
+def _by_path(analysis: Analysis, name: str | os.PathLike[str]) -> Analysis:
+    if analysis.by != "path":
+        raise UsageError(f"{name}: results by {analysis.by}; save them by path to check them")
+    return analysis
 
 
 def _labelled(found: Sequence[Named]) -> Iterator[Named]:
@@ -141,12 +158,14 @@ def _analyse(path: str) -> Analysis:
     return open_report(path).analysis()
 
 
-def configured(file: str | os.PathLike[str] | None) -> Config:
-    """The configuration of a file, or the nearest one from the working folder upwards."""
-    return find_config(Path.cwd()) if file is None else read_config(Path(file))
+def configured(config: Mapping[str, Any] | str | os.PathLike[str] | None) -> Config:
+    """The configuration of a mapping, of a file, or the nearest one from the working folder upwards."""
+    if config is None:
+        return find_config(Path.cwd())
+    return config_of(config, "config") if isinstance(config, Mapping) else read_config(Path(config))
 
 
-def _listed(paths: Paths | None) -> list[str]:
-    if paths is None:
+def _listed(sources: Sources | None) -> list[Source]:
+    if sources is None:
         return []
-    return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    return [sources] if isinstance(sources, (str, os.PathLike, Report, Analysis)) else [*sources]

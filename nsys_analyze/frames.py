@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def stages(analysis: Analysis) -> pd.DataFrame:
-    """One row a stage, as in the JSON contract with nested names joined; the columns are the same for every report.
+    """One row a stage.
 
-    ``startup_gap_ns`` becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on; ``path`` and ``domains``
-    are tuples. What the capture cannot say is missing (NaN or None), never 0.
+    The columns are those of the JSON contract with nested names joined, the same for every report: ``startup_gap_ns``
+    becomes ``startup_gap_total_ns``, ``startup_gap_median_ns`` and so on; ``path`` and ``domains`` are tuples. What the
+    capture cannot say is missing (NaN or None), never 0.
     """
     table = [[tuple(v) if isinstance(v, list) else v for v in values] for values in rows(Stage, analysis.stages)]
     return pd.DataFrame(table, columns=header(Stage))
@@ -109,12 +110,14 @@ def launches(report: Report) -> pd.DataFrame:
         process, thread: The operating system's ids of the caller.
         name: The call, without ABI suffix (categorical).
         start_ns, end_ns: The call.
-        gpu_ops, kernels: How many it put on the GPU; kernel_ns: the kernels' time.
+        gpu_ops, kernels: How many it put on the GPU.
+        kernel_ns: The kernels' time.
         gpu_start_ns, gpu_end_ns: First start and last end of its operations.
         queue_delay_ns: First start less the call's end, at least 0.
         blocking: Whether the call is a copy that waits.
         first_of_function: Whether it is the first launch of its kernel function or graph.
-        range: Row of the innermost range it belongs to, -1 for none; how: how that is known (categorical).
+        range: Row of the innermost range it belongs to, -1 for none.
+        how: How that is known (categorical).
     """
     trace, assignment = report.trace, report.launched.assignment
     table = trace.launches
@@ -143,10 +146,13 @@ def gpu_ops(report: Report) -> pd.DataFrame:
     """One row a GPU operation: kernels, memcpys, memsets, graphs, each in the report's order.
 
     Columns:
-        kind: kernel, memcpy, memset or graph; name: the kernel's demangled name, or what it is (both categorical).
-        process: The operating system's id; device: the machine's GPU; context, stream: CUDA's numbers.
+        kind: kernel, memcpy, memset or graph (categorical).
+        name: The kernel's demangled name, or what it is (categorical).
+        process: The operating system's id.
+        device: The machine's GPU.
+        context, stream: CUDA's numbers.
         start_ns, end_ns: When it ran.
-        launch: Row of its launch, -1 for none; range: row of its innermost range, -1 for none.
+        launch, range: Rows of its launch and of its innermost range, -1 for none.
         how: How it was attributed, or why not (categorical).
     """
     trace, assignment = report.trace, report.launched.assignment

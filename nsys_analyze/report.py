@@ -212,20 +212,21 @@ class Report:
         """
         from nsys_analyze import frames
 
-        analysis = self.analysis()
-        if stage is not None:
-            chosen = [each for each in analysis.stages if match_level(stage, each.path, each.domains) == 1]
-            if not chosen:
-                near = ", ".join(near_names(stage, [each.path for each in analysis.stages]))
-                raise UsageError(f"stage {stage!r}: matches no stage (nearest: {near or 'there are no stages'})")
-            analysis = replace(analysis, stages=chosen)
-        return frames.kernels(self.kernel_analysis(analysis, by))
+        return frames.kernels(self.kernel_analysis(_only(self.analysis(), stage), by))
 
-    def stages(self, by: By = "path") -> pd.DataFrame:
-        """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns."""
+    def stages(self, by: By = "path", stage: str | None = None) -> pd.DataFrame:
+        """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns.
+
+        Args:
+            by: As in `analysis`.
+            stage: A pattern, as ``--stage`` takes it; only the stages it matches have a row. None takes all of them.
+
+        Raises:
+            UsageError: A pattern that matches no stage.
+        """
         from nsys_analyze import frames
 
-        return frames.stages(self.analysis(by))
+        return frames.stages(_only(self.analysis(by), stage))
 
     def ranges(self) -> pd.DataFrame:
         """One row an NVTX range with all of its numbers; see `nsys_analyze.frames.ranges`."""
@@ -244,6 +245,17 @@ class Report:
         from nsys_analyze import frames
 
         return frames.gpu_ops(self)
+
+
+def _only(analysis: Analysis, pattern: str | None) -> Analysis:
+    """The analysis with the stages that a pattern matches, without what lies below them; None leaves it whole."""
+    if pattern is None:
+        return analysis
+    chosen = [each for each in analysis.stages if match_level(pattern, each.path, each.domains) == 1]
+    if not chosen:
+        near = ", ".join(near_names(pattern, [each.path for each in analysis.stages]))
+        raise UsageError(f"stage {pattern!r}: matches no stage (nearest: {near or 'there are no stages'})")
+    return replace(analysis, stages=chosen)
 
 
 def _sha256(path: Path) -> str:

@@ -98,7 +98,8 @@ def new_sheet(
             inches, all of the picture is drawn smaller.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from nsys_analyze.views.plots.figure import ShownFigure
 
     wide, high = (length * INCH for length in size or (WIDTH, 0.0))
     zoom = min(1.0, wide / (WIDTH * INCH))
@@ -108,7 +109,7 @@ def new_sheet(
         notes, rows, _ = _laid_out(heading, key, wide / zoom)
     else:
         high = used + body
-    figure = Figure(figsize=(wide / zoom / INCH, high / zoom / INCH), dpi=DPI, facecolor="white")
+    figure = ShownFigure(figsize=(wide / zoom / INCH, high / zoom / INCH), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     sheet = Sheet(figure, wide / zoom, high / zoom, high / zoom - _MARGIN, zoom)
     _write_heading(sheet, heading.title, notes)
