@@ -16,7 +16,12 @@ SHOWN = (
     ("startup gap's prelude", "startup_gap_prelude", "eager"),
     ("startup gap's prelude", "startup_gap_prelude", "inductor"),
 )
-YARDSTICKS = (("raw", None, 0.0), ("launch call", "launch_call", 1.0), ("calls", "calls", 1.0), ("calls^1.4", "calls", 1.4))
+YARDSTICKS = (
+    ("raw", None, 0.0),
+    ("launch call", "launch_call", 1.0),
+    ("calls", "calls", 1.0),
+    ("calls^1.4", "calls", 1.4),
+)
 
 
 def deviation(group: str, metric: str, yardstick: str | None, power: float) -> float:
