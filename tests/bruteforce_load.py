@@ -93,6 +93,7 @@ class Export:
     ranges: list[Range]
     calls: list[Call]
     operations: list[Operation]
+    profiler: list[tuple[int, int, int]]  # (thread, start, end) of its own work
 
 
 def pid_of(global_id: int) -> int:
@@ -168,7 +169,8 @@ class _Loader:
 
     def export(self) -> Export:
         calls = self.calls()
-        return Export(self.ranges(), list(calls.values()), self.operations(calls))
+        profiler = [(row["globalTid"], row["start"], row["end"]) for row in self.rows("PROFILER_OVERHEAD")]
+        return Export(self.ranges(), list(calls.values()), self.operations(calls), profiler)
 
     def capture_end(self) -> int:
         timed = [

@@ -155,6 +155,7 @@ class Stages:
             self.gpu_busy[operation.device].append((operation.start, operation.end))
         self.gpu_busy = {device: union(intervals) for device, intervals in self.gpu_busy.items()}
         self.first_launches = _first_launches(export.calls)
+        self.profiler = export.profiler
         self.cold_starts = _cold_starts(self.instances)
 
     def all(self) -> dict[StageKey, Stage]:
@@ -168,7 +169,9 @@ class Stages:
         kernels = _kernels(operations)
         pace, elapsed = _pace(instances), sum(i.elapsed for i in instances)
         active = sum(length(i.inside(o) for o in i.operations) for i in instances)
-        overhead = (Fraction(elapsed, len(instances)) if pace is None else pace) - Fraction(active, len(instances))
+        profiled = sum(self.profiled(i.range) for i in instances)
+        per_instance = Fraction(elapsed, len(instances)) if pace is None else pace
+        overhead = per_instance - Fraction(active + profiled, len(instances))
         return Stage(
             instances=len(instances),
             instances_with_gpu=sum(bool(i.operations) for i in instances),
@@ -195,6 +198,11 @@ class Stages:
             queue_delay_median=median([d for c in launches if (d := _queue_delay(c)) is not None]),
             cold_start=self.cold_starts.get(id(instances[0].range)),
         )
+
+    def profiled(self, r: Range) -> int:
+        """The profiler's own time on the range's thread."""
+        own = [(max(s, r.start), min(e, r.end)) for thread, s, e in self.profiler if thread == r.thread]
+        return length((start, end) for start, end in own if start < end)
 
     def gap(self, instances: list[Instance]) -> Gap | None:
         rows = [(i.range.finished, *self.gap_parts(i, earliest)) for i in instances if (earliest := i.earliest)]

@@ -52,14 +52,13 @@ class _Oracle:
     def __init__(
         self, path: Path, export: Export, attribution: bruteforce.Attribution, compiles: Callable[[str], bool]
     ) -> None:
-        self.export = export
+        self.export, self.profiler = export, export.profiler
         self.placements = bruteforce._Placements(export.ranges, attribution)
         self.instances = {id(r): bruteforce_numbers.Instance(r) for r in export.ranges}
         for operation in export.operations:
             self.placements.place(operation, self.instances)
         with closing(sqlite3.connect(path)) as connection:
             loader = _Loader(connection)
-            self.profiler = [(row["globalTid"], row["start"], row["end"]) for row in loader.rows("PROFILER_OVERHEAD")]
             found = [*self.of_ranges(compiles), *_of_driver(loader), *self.of_calls(), *self.of_first_launches()]
         self.evidence = [evidence for evidence in found if evidence.end > evidence.start]
         self.captures = list(_captures(export.calls))
@@ -88,9 +87,10 @@ class _Oracle:
                 same = [c for c in later if _function(c) == _function(first)]
                 usual = same or [c for c in later if c.process == first.process]
                 if usual:
-                    own = sum(not self.profiling(first.thread, at) for at in range(first.start, first.end))
-                    extra = own - statistics.median(c.end - c.start for c in usual)
-                    yield Evidence(first.process, first.thread, first.start, first.start + int(extra))
+                    own = [at for at in range(first.start, first.end) if not self.profiling(first.thread, at)]
+                    extra = int(len(own) - statistics.median(c.end - c.start for c in usual))
+                    for start, end in bruteforce_numbers.union((at, at + 1) for at in own[: max(extra, 0)]):
+                        yield Evidence(first.process, first.thread, start, end)
 
     def partition(self, r: Range) -> Partition:
         instance = self.instances[id(r)]

@@ -107,6 +107,9 @@ class _Drawing:
                 self.loose_range(thread)
         for _ in range(self.draw(st.integers(0, 5))):
             self.call(thread, self.draw(times))
+        if self.chance(3):
+            start = self.draw(times)
+            thread.profiler_overhead("flush", start, start + self.draw(st.integers(0, 20)))
 
     # --- ranges
 

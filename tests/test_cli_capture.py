@@ -19,7 +19,7 @@ from nsys_analyze.errors import UsageError
 from tests.driver_stubs import Stubs
 
 COMPARED = {"comparison.json", "comparison.md", "breakdown.png", "startup.png", "sweep.png"}
-MARK = "NSYS_ANALYZE_CHILD"
+MARKS = {"NSYS_ANALYZE_CHILD", "TEST"}  # of what a capture starts, and of what one test does
 
 
 @pytest.fixture
@@ -241,16 +241,23 @@ def test_without_nsys_nothing_runs(capture, stubs, monkeypatch):
     assert stubs.calls("python") == []
 
 
-def test_a_process_that_takes_too_long_is_ended(capture, stubs):
+def test_a_process_that_takes_too_long_is_ended(capture, stubs, marked):
     code, _, err = capture("--executor", "cudagraphs", "--timeout", "1.5")
     assert code == 2
     assert "took longer than 1.5 s (--timeout)" in err
     assert marked() == []
 
 
-def marked():
-    """Processes that a capture started and that still run."""
-    return [process for process in psutil.process_iter() if MARK in environment(process)]
+@pytest.fixture
+def marked(tmp_path, monkeypatch):
+    """Tells the processes that captures of this test started and that still run; other tests run at the same time."""
+    monkeypatch.setenv("TEST", str(tmp_path))
+
+    def marked():
+        found = [(process, environment(process)) for process in psutil.process_iter()]
+        return [process for process, has in found if set(has) >= MARKS and has["TEST"] == str(tmp_path)]
+
+    return marked
 
 
 def environment(process):
@@ -261,7 +268,7 @@ def environment(process):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_leaves_finished_cases_and_no_process(stubs, number):
+def test_stopping_leaves_finished_cases_and_no_process(stubs, marked, number):
     command = [sys.executable, "-m", "nsys_analyze", "capture", "llama", "-o", "out", "--python", str(stubs.python)]
     child = subprocess.Popen(
         [*command, "--executor", "eager", "--executor", "cudagraphs"],

@@ -114,6 +114,20 @@ def test_first_launches_are_evidence_by_what_they_took_more(builder, thread, tmp
     assert some(found.tools) == {"CUDA driver": 60}
 
 
+def test_first_launches_are_where_the_profiler_was_not(builder, thread, tmp_path):
+    thread.push_pop("step", 0, 1000)
+    for at, took in ((100, 100), (300, 10), (500, 10)):
+        thread.call("cudaLaunchKernel_v7000", at, at + took).kernel("relu", at + 110, at + 120)
+    for start, end in ((90, 110), (130, 150), (195, 210)):
+        thread.profiler_overhead("flush", start, end)
+    report = open_report(builder.write(tmp_path / "report.sqlite"))
+    evidence = report.evidence
+    assert list(zip(evidence.start, evidence.end, strict=True)) == [(110, 130), (150, 185)]
+    found = compiled(report, "step")
+    assert (found.total, found.sources["first_launch"]) == (55 - 10 + 10, 100 - 10 - 20 - 5 - 10)
+    assert stage(report, "step").host_ns.compile == 55
+
+
 def test_evidence_of_several_sources_counts_once(builder, thread, tmp_path):
     thread.push_pop("GpuLower::lower", 0, 1000)
     thread.call("cuModuleLoadData", 100, 300)

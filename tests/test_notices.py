@@ -249,6 +249,18 @@ def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
     assert ("note", "marker-cost", "python3: request", None) in said(builder)
 
 
+@pytest.mark.parametrize(("length", "end"), [(50, " to record; 3 in all are under 2 us"), (3000, " to record")])
+def test_short_ranges_are_counted_where_there_are_some(builder, thread, tmp_path, length, end):
+    for number in range(3):
+        start = 100_000 * (number + 1)
+        thread.push_pop(f"request {number}", start, start + 50_000)
+        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
+        thread.push_pop("op", start + 100, start + 100 + length)
+    notices = open_report(builder.write(tmp_path / "report.sqlite")).analysis().warnings
+    (cost,) = [notice.message for notice in notices if notice.code == "marker-cost"]
+    assert cost.endswith(end)
+
+
 def test_ranges_that_pile_up(builder, tmp_path):
     thread = builder.process(100).thread()
     for level in range(1000):

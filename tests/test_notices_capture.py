@@ -238,7 +238,28 @@ def test_the_profilers_time_in_a_first_launch_is_not_loading(thread, builder, tm
         thread.call(LAUNCH, at, at + took).kernel("gemm", at + 700, at + 710)
     thread.profiler_overhead("CUPTI resource management", 200, 500)
     (stage,) = open_report(builder.write(tmp_path / "report.sqlite")).analysis().stages
-    assert stage.compile_ns.sources["first_launch"] == 600 - 10 - 300
+    compiling, host = stage.compile_ns, stage.host_ns
+    assert compiling.sources["first_launch"] == compiling.total == host.compile == 600 - 10 - 300
+    assert (host.profiler, host.launch) == (300, 30)
+
+
+def test_first_launches_are_told_as_long_as_their_compile_time(thread, builder, notices):
+    thread.push_pop("step", 0, 10_000)
+    for at, took in ((100, 5000), (6000, 10), (7000, 10)):
+        thread.call(LAUNCH, at, at + took).kernel("gemm", at + took + 10, at + took + 20)
+    thread.profiler_overhead("CUPTI resource management", 100, 4100)
+    (first,) = notices(builder)
+    assert first.code == "first-launch"
+    assert first.message.startswith("the first launch of 1 function took 990 ns more in `step`")
+
+
+def test_ranges_without_a_name_are_called_as_in_tables(thread, builder, notices):
+    thread.push_pop("", 1000, 2000)
+    thread.profiler_overhead("CUDA profiling initialization", 1100, 1200)
+    (init,) = [notice for notice in notices(builder) if notice.code == "profiler-init"]
+    assert init.message.endswith("inside `''`")
+    thread.push_pop("", 3000, None)
+    assert any(notice.message.startswith("range of `''` was open") for notice in notices(builder))
 
 
 def test_one_of_a_thing_is_told_in_the_singular(thread, builder, notices):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nsys_analyze.verdict.judged import JUDGED
 from tests.exports import ExportBuilder, Thread
 
 if TYPE_CHECKING:
@@ -227,6 +228,24 @@ def test_blocking_copies_stay_out_of_call_and_queue_statistics(builder, main, an
     assert step.queue_delay_ns.median == 10  # of 3, 10 and 20: that of the async copy is a delay like others
 
 
+# --- CPU overhead
+
+
+def test_the_profilers_time_is_no_overhead(builder, main, analyse):
+    for number in range(2):
+        at = 1000 * number
+        main.push_pop("step", at, at + 900)
+        launch(main, at + 10, at + 700, at + 800)
+    main.profiler_overhead("TLS allocation", 100, 500)
+    main.process.thread(tid=101).profiler_overhead("TLS allocation", 500, 600)  # on no thread of theirs
+    step = by_path(analyse(builder))["step"]
+    assert step.pace_ns == 950
+    assert step.cpu_overhead_ns == step.overhead_per_kernel_ns == 950 - 100 - 200
+    assert step.series.profiler_ns == [400, 0]
+    assert JUDGED["cpu_overhead"].each(step) == [1000 - 100 - 400]
+    assert step.profiler_mean_ns == 200
+
+
 # --- the startup gap
 
 
@@ -262,7 +281,7 @@ def test_the_profilers_time_in_the_gap_is_given_beside_it(builder, main, analyse
     main.process.thread(tid=101).profiler_overhead("TLS allocation", 150, 170)
     launch(main, 180, 200, 210)
     gap = by_path(analyse(builder))["step"].startup_gap_ns
-    assert (gap.total, gap.profiler) == (100, 50 + 10)
+    assert (gap.total, gap.profiler, gap.without_profiler) == (100, 50 + 10, 40)
 
 
 def test_kernels_of_graphs_traced_whole_are_unknown_not_none(builder, main, analyse):

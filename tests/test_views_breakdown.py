@@ -137,7 +137,18 @@ def test_a_tool_that_only_loads_is_named_beside_the_driver():
 def test_modules_without_known_compilation_have_no_time_each():
     unknown = compiling(5 * MS, {"ranges": 5 * MS}, {"other": 5 * MS}, modules=3)
     assert unknown.module_ns is None
-    assert "modules" not in "".join(breakdown(analysis(stages=[stage(["build"], [9 * MS], compile_ns=unknown)])))
+    shown = analysis(stages=[stage(["build"], [9 * MS], host_ns=host(compile=5 * MS, code=4 * MS), compile_ns=unknown)])
+    assert breakdown(shown)[-1].strip() == "3 modules"
+    assert "\n  compiling: compilers' other work 5.00 ms; 3 modules\n" in table_view.render(
+        [shown], Layout(), columns=100
+    )
+
+
+def test_modules_that_were_only_loaded_are_counted():
+    loaded = compiling(5 * MS, {"ranges": 5 * MS}, {"load": 5 * MS}, modules=10)
+    shown = analysis(stages=[stage(["build"], [9 * MS], host_ns=host(compile=5 * MS, code=4 * MS), compile_ns=loaded)])
+    assert "  10 modules" in breakdown(shown)
+    assert "\n  loaded: 10 modules\n" in table_view.render([shown], Layout(), columns=100)
 
 
 def test_what_is_not_known_is_left_out():

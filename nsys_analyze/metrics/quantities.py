@@ -70,6 +70,7 @@ _ALL = (
     Quantity(name="elapsed", title="elapsed", kind=Kind.HOST_TIME, of=lambda s: s.elapsed_ns.median),
     Quantity(name="pace", title="pace", kind=Kind.HOST_TIME, of=lambda s: s.pace_ns),
     Quantity(name="cpu_overhead", title="CPU overhead", kind=Kind.HOST_TIME, of=lambda s: s.cpu_overhead_ns),
+    Quantity(name="profiler", title="the profiler's own time", kind=Kind.HOST_TIME, of=lambda s: s.profiler_mean_ns),
     Quantity(name="gpu_active", title="GPU active", kind=Kind.GPU_TIME, of=lambda s: s.active_mean_ns),
     Quantity(name="kernel_time", title="kernel time", kind=Kind.GPU_TIME, of=_kernel_time),
     Quantity(name="kernels", title="kernels", kind=Kind.COUNT, of=_kernels),

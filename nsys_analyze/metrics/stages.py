@@ -111,7 +111,8 @@ class StageTable:
         sums: dict[str, Any] = {name: int(values[row]) for name, values in self._sums.items()}
         elapsed = self._of_elapsed.distribution(row)
         pace_ns = _number(self.pace.pace[row])
-        overhead = max((elapsed.mean if pace_ns is None else pace_ns) - sums["active_ns"] / instances, 0.0)
+        explained = (sums["active_ns"] + int(self._host_sums["profiler"][row])) / instances
+        overhead = max((elapsed.mean if pace_ns is None else pace_ns) - explained, 0.0)
         has_gpu = sums["gpu_ops"] > 0
         if sums["graphs"]:
             sums["kernels"] = sums["kernel_ns"] = None
@@ -198,6 +199,7 @@ class StageTable:
             exposed_ns=self._where_gpu(gap.exposed, rows),
             calls_ns=(host.launch[rows] + host.graph[rows] + host.cuda_other[rows]).tolist(),
             kernels=instances.kernels[rows].tolist(),
+            profiler_ns=host.profiler[rows].tolist(),
         )
 
     def _where_gpu(self, values: Int64, rows: Int64) -> list[int | None]:

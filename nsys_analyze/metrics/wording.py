@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from nsys_analyze.metrics.results import Stage
+if TYPE_CHECKING:
+    from nsys_analyze.metrics.results import Stage
 
 _CHOICE = re.compile(r"\[([^|\[\]]*)\|([^|\[\]]*)\]")
 
@@ -20,9 +22,14 @@ def worded(template: str, count: int, **values: object) -> str:
     return chosen.format(count=f"{count:,}", **values)
 
 
+def path_title(path: Sequence[str]) -> str:
+    """A path as people read it; a name that is empty shows as ``''``."""
+    return " / ".join(name or "''" for name in path)
+
+
 def called(stage: Stage, stages: Sequence[Stage]) -> str:
     """What a message calls a stage: its path, and its process where there are several."""
-    path = f"`{' / '.join(stage.path)}`"
+    path = f"`{path_title(stage.path)}`"
     return path if stages[0].process == stages[-1].process else f"{path} of process {stage.process}"
 
 

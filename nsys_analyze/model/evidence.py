@@ -13,7 +13,7 @@ from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
 from nsys_analyze.model.benchmarking import benchmarking, warm_ups
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.compile_rules import CompileRule, Phase, matching_rule
-from nsys_analyze.model.profiler import profiler_time
+from nsys_analyze.model.profiler import profiler_time, without_profiler
 from nsys_analyze.model.tables import Launches, Trace
 from nsys_analyze.percentiles import Groups
 from nsys_analyze.timeline import BusyTime
@@ -135,7 +135,7 @@ def _of_driver(trace: Trace) -> _Part:
 def _of_first_launches(trace: Trace) -> _Part:
     """What first launches took beyond the median of the same function's others, else of all launches of the process.
 
-    The profiler's own time inside a first launch is none of it.
+    The profiler's own time inside a first launch is none of it, so that a launch may make several intervals.
     """
     launches = trace.launches
     rows = np.flatnonzero(launches.first_of_function)
@@ -143,7 +143,8 @@ def _of_first_launches(trace: Trace) -> _Part:
     start, end = launches.start[rows], launches.end[rows]
     own = end - start - profiler_time(trace.profiler, launches.thread[rows], start, end)
     extra = np.where(np.isnan(usual), 0, own - np.nan_to_num(usual)).astype(np.int64)
-    return _of_cuda(Source.FIRST_LAUNCH, launches.thread[rows], start, start + extra, Phase.LOAD)
+    launch, start, end = without_profiler(trace.profiler, launches.thread[rows], start, extra)
+    return _of_cuda(Source.FIRST_LAUNCH, launches.thread[rows[launch]], start, end, Phase.LOAD)
 
 
 def _of_benchmarks(trace: Trace) -> _Part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
+from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.records import Circumstances, StageId
 from nsys_analyze.verdict.results import Problem
 from nsys_analyze.verdict.samples import ReportSample
@@ -32,7 +33,7 @@ def _marked(report: ReportSample, usual: Set[StageId]) -> ReportSample:
     cut = [key for key, stage in report.stages.items() if stage.unfinished and key not in usual]
     if report.broken is not None or not cut:
         return report
-    stage = " / ".join(cut[0][0])
+    stage = path_title(cut[0][0])
     return replace(report, broken=f"it is cut short: {stage} had not ended when the capture did (unfinished-ranges)")
 
 

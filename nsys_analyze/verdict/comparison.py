@@ -70,7 +70,8 @@ class Reading:
     """How a side differs from the first one in a stage, in short.
 
     ``of`` names the quantity that says how long the stage takes, "pace" or "elapsed", and ``ratio`` and
-    ``difference_ns`` are of it. For a loop the difference is the sum of ``cpu_overhead_ns`` and ``gpu_active_ns``.
+    ``difference_ns`` are of it. For a loop the difference is the sum of ``cpu_overhead_ns``, ``gpu_active_ns`` and
+    ``profiler_ns``, the difference in the profiler's own time.
     ``exposed_ns`` is the difference in startup gap that the GPU lost. ``as_long`` says that the length is about the
     same, ``shifts`` that a part of it is not, ``waits`` that the exposed gap is not, measured by that length, and
     ``same_work`` that there are as many kernels and about as much GPU time. ``cause`` is what differs most, None where
@@ -96,6 +97,7 @@ class Reading:
     cause: Cause | None
     clear: bool | None
     exposed_clear: bool | None
+    profiler_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

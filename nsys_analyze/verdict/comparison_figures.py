@@ -122,6 +122,7 @@ def _reading(row: Row, first: Row) -> Reading:
         cause=_cause(row, first, of),
         clear=_clear(row, first, of),
         exposed_clear=_clear(row, first, "startup_gap_exposed"),
+        profiler_ns=figures["profiler"].difference,
     )
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from nsys_analyze.durations import duration_text
+from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.config import Accept, Budget, Config
 from nsys_analyze.verdict.gates import Gate
 from nsys_analyze.verdict.judged import JUDGED
@@ -66,7 +67,7 @@ def applying(gates: list[Gate], config: Config) -> str:
 
 
 def _applying(gate: Gate, config: Config) -> Iterator[str]:
-    what = f"{' / '.join(gate.key[0])}: {gate.quantity.name}"
+    what = f"{path_title(gate.key[0])}: {gate.quantity.name}"
     if gate.compared:
         own = gate.margin.increase if gate.margin else None
         where = f" ({gate.margin.place})" if gate.margin else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.records import StageId
 from nsys_analyze.verdict.results import FAILING, Check, State
 from nsys_analyze.verdict.samples import ReportSample
@@ -43,7 +44,7 @@ def _hint(key: StageId, base: Sequence[ReportSample], new: Sequence[ReportSample
     most = max(grew, key=grew.__getitem__, default=None)
     if most is None or grew[most] <= 0:
         return None
-    return f"The gap of {' / '.join(key[0])} grew most in its {_PARTS[most]}."
+    return f"The gap of {path_title(key[0])} grew most in its {_PARTS[most]}."
 
 
 def _values(report: ReportSample, key: StageId) -> dict[str, float]:

@@ -74,8 +74,11 @@ def _paces(stage: Stage) -> list[float]:
 
 
 def _overheads(stage: Stage) -> list[float]:
-    active = stage.active_mean_ns
-    return [] if active is None else [max(pace - active, 0.0) for pace in _paces(stage)]
+    active, series = stage.active_mean_ns, stage.series
+    if active is None or series is None:
+        return []
+    own = series.profiler_ns or [0] * len(series.start_ns)
+    return [max(pace - active - profiler, 0.0) for pace, profiler in zip(_paces(stage), own, strict=False)]
 
 
 def _overheads_per_kernel(stage: Stage) -> list[float]:

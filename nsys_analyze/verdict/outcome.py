@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.results import UNSETTLED, Check, Outcome, Problem, State
 
 PASSED, FAILED, CANNOT_TELL = 0, 1, 3
@@ -56,4 +57,4 @@ def _what(checks: Sequence[Check]) -> str:
 def _phrase(check: Check) -> tuple[str, str, str]:
     did = {State.MISSING: "is missing", State.OVER_BUDGET: "is over budget", State.REGRESSED: "grew"}
     is_startup = check.metric.startswith(_STARTUP) and check.state is not State.OVER_BUDGET
-    return "startup gap" if is_startup else check.title, " / ".join(check.stage), did.get(check.state, "may have grown")
+    return "startup gap" if is_startup else check.title, path_title(check.stage), did.get(check.state, "may have grown")

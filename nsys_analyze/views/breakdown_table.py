@@ -14,7 +14,7 @@ from nsys_analyze.views.naming import flat_names
 from nsys_analyze.views.stage_remarks import code_remarks, look_remarks
 from nsys_analyze.views.tables import Entry, Report, table
 from nsys_analyze.views.units import Number
-from nsys_analyze.views.wording import modules, part_name, whole_name
+from nsys_analyze.views.wording import modules, part_name, tells_modules, whole_name
 
 _Write = Callable[[Sequence[float | None]], list[Number | None]]
 
@@ -82,9 +82,9 @@ def _lines(split: Split, stage: Stage) -> Iterator[tuple[Row, _Line]]:
         for text, part in zip(names, mean.parts, strict=True):
             name = Name(text, 2, full=f"{whole}: {text}")
             yield Row(name, remarks=_remarks(split, part, stage)), _line(part, share=part.share)
-    if split.kind is Kind.COMPILE_PHASES and compiling is not None and compiling.module_ns is not None:
-        each = _named(f"compilation of {modules(compiling.modules)}, each", 1)
-        yield Row(each), _Line(time=compiling.module_ns)
+    if compiling is not None and tells_modules(split.kind, compiling):
+        count, each = modules(compiling.modules), compiling.module_ns
+        yield Row(_named(count if each is None else f"compilation of {count}, each", 1)), _Line(time=each)
 
 
 def _remarks(split: Split, part: Part, stage: Stage) -> list[list[str]]:

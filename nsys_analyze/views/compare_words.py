@@ -30,7 +30,7 @@ def stage_name(stage: StageComparison, others: Sequence[StageComparison]) -> str
 
 def readings(stage: StageComparison, first: str) -> list[str]:
     """Returns a sentence for each side on how it differs from the first one."""
-    name = shorten(visible(stage.path[-1]), _NAME_MOST)
+    name = shorten(path_text(stage.path[-1:]), _NAME_MOST)
     unit = {"pace": f" for each {name}", "elapsed": ""}
     said = [
         _reading(reading, kernels, label(first), unit[reading.of])
@@ -80,7 +80,11 @@ def _length(reading: Reading, first: str, unit: str, subject: str) -> list[str]:
 
 def _parts(reading: Reading) -> str:
     """What the difference consists of."""
-    parts = [("CPU overhead", reading.cpu_overhead_ns), ("GPU work", reading.gpu_active_ns)]
+    parts = [
+        ("CPU overhead", reading.cpu_overhead_ns),
+        ("GPU work", reading.gpu_active_ns),
+        ("of the profiler's own work", reading.profiler_ns),
+    ]
     listed = ", ".join(f"{_more(value)} {what}" for what, value in parts if value)
     return f": {listed}" if listed else ""
 

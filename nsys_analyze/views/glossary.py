@@ -7,7 +7,7 @@ TERMS = {
     "wall": "end less start of the range, summed over the instances",
     "pace": "time from one instance of a loop to the next, as CUDA events around the loop would measure it",
     "elapsed": "from the start of a range until it and its last GPU operation are over, on average",
-    "CPU overhead": "the part of the pace in which no GPU worked for the instance",
+    "CPU overhead": "the part of the pace in which no GPU worked for the instance, without the profiler's own time",
     "GPU active": "time in which at least one GPU worked for the instance, on average",
     "kernels": "kernels of an instance: the median, with the least and the most where they differ",
     "us/kernel": "CPU overhead for each kernel",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from nsys_analyze.metrics.breakdown import Kind, Part, Split, code_splits, host_split, phase_split
-from nsys_analyze.metrics.results import CompileTime, NamedInstance, Stage
+from nsys_analyze.metrics.results import NamedInstance, Stage
 from nsys_analyze.views import units
-from nsys_analyze.views.text import shorten, visible
-from nsys_analyze.views.wording import modules, part_name
+from nsys_analyze.views.text import path_text, shorten, visible
+from nsys_analyze.views.wording import module_phrases, modules, part_name
 
 _NAME_MOST = 40  # columns of a name in a remark
 _NOTABLE = 0.01  # share of a time from which a part of it is worth a remark
@@ -54,7 +54,7 @@ def look_remarks(stage: Stage) -> list[list[str]]:
 
 
 def _place(instance: NamedInstance) -> str:
-    name = shorten(visible(instance.name), _NAME_MOST)
+    name = shorten(path_text([instance.name]), _NAME_MOST)
     return f"`{name}` at {units.instants([instance.start_ns])[0]}"
 
 
@@ -91,16 +91,13 @@ def _host_remark(stage: Stage) -> list[list[str]]:
 def _compile_remark(stage: Stage) -> list[list[str]]:
     """What compilers did, where they left a trace."""
     split, compiling = phase_split(stage), stage.compile_ns
-    if split is None or compiling is None or compiling.only_loading:
+    if split is None or compiling is None:
         return []
+    if compiling.only_loading:
+        return [[f"loaded: {modules(compiling.modules)}"]] if compiling.modules else []
     threads = f", {units.duration(split.whole.time)} of thread time" if split.whole.united_if_less else ""
     phrases = _phrases(split)
-    return [[f"compiling{threads}: {phrases[0]}", *phrases[1:], *_modules(compiling)]]
-
-
-def _modules(compiling: CompileTime) -> list[str]:
-    each = compiling.module_ns
-    return [] if each is None else [f"{modules(compiling.modules)}, {units.duration(each)} of compilation each"]
+    return [[f"compiling{threads}: {phrases[0]}", *phrases[1:], *module_phrases(compiling)]]
 
 
 def _phrases(split: Split, *, only_loading: bool = False) -> list[str]:
@@ -111,9 +108,9 @@ def _phrases(split: Split, *, only_loading: bool = False) -> list[str]:
 
 
 def _profiler_remark(stage: Stage) -> list[list[str]]:
-    """How much of the time before the first GPU work was the profiler's own."""
+    """How much of the time before the first GPU work was the profiler's own, and what it is without that."""
     gap = stage.startup_gap_ns
     if gap is None or gap.profiler < _NOTABLE * gap.total or not gap.profiler:
         return []
-    profiler, total = units.duration(gap.profiler), units.duration(gap.total)
-    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work"]]
+    profiler, total, net = (units.duration(time) for time in (gap.profiler, gap.total, gap.without_profiler))
+    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work, {net} without"]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from nsys_analyze.metrics.wording import path_title
+
 ELLIPSIS = "…"
 
 
@@ -90,7 +92,7 @@ def _take(text: str, columns: int) -> str:
 
 def path_text(elements: Sequence[str]) -> str:
     """Returns a path as people read it, ``steady / step``; an empty name shows as ``''``."""
-    return " / ".join(visible(element) or "''" for element in elements)
+    return visible(path_title(elements))
 
 
 def wrap(words: Sequence[str], separator: str, columns: int, indent: str = "") -> list[str]:

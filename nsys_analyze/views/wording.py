@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from nsys_analyze.metrics.breakdown import HOST_PARTS, Kind
+from nsys_analyze.metrics.results import CompileTime
+from nsys_analyze.views import units
 from nsys_analyze.views.text import visible
 
 _PARTS = {
@@ -59,6 +61,21 @@ def whole_name(kind: Kind, *, only_loading: bool = False) -> str:
 def modules(count: int) -> str:
     """Returns a number of modules in words."""
     return f"{count:,} module{'' if count == 1 else 's'}"
+
+
+def module_phrases(compiling: CompileTime) -> list[str]:
+    """Returns how many modules were compiled, where any is known, and what each took, where that is."""
+    if not compiling.modules:
+        return []
+    each = compiling.module_ns
+    took = "" if each is None else f", {units.duration(each)} of compilation each"
+    return [f"{modules(compiling.modules)}{took}"]
+
+
+def tells_modules(kind: Kind, compiling: CompileTime) -> bool:
+    """Whether the number of modules stands below this split: by phase, else (nothing but loading) by source."""
+    below = Kind.COMPILE_SOURCES if compiling.only_loading else Kind.COMPILE_PHASES
+    return kind is below and compiling.modules > 0
 
 
 def part_name(kind: Kind, name: str, *, only_loading: bool = False) -> str:

@@ -42,9 +42,10 @@ def _marker_cost(markers: Markers, stage: Stage, stages: list[Stage]) -> str:
     low, high = (100 * cost / stage.wall_ns.total for cost in (markers.cost_low_ns, markers.cost_high_ns))
     each = f"{markers.ranges / stage.instances:,.0f}"
     ranges, takes = ("range", "takes") if each == "1" else (f"{each} ranges", "take")
+    short = f"; {markers.short:,} in all {'is' if markers.short == 1 else 'are'} under 2 us" if markers.short else ""
     return (
         f"the {ranges} inside each {called(stage, stages)} {takes} about {low:.2g} to {high:.2g}% of its time to "
-        f"record; {markers.short:,} in all {'is' if markers.short == 1 else 'are'} under 2 us"
+        f"record{short}"
     )
 
 

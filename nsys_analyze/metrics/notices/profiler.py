@@ -14,6 +14,7 @@ from nsys_analyze.ingest.metadata import Metadata
 from nsys_analyze.metrics.notices.rows import Rows
 from nsys_analyze.metrics.programs import is_profiler_init
 from nsys_analyze.metrics.results import Notice
+from nsys_analyze.metrics.wording import path_title
 
 if TYPE_CHECKING:
     from nsys_analyze.report import Report
@@ -30,7 +31,7 @@ def notices(report: Report, rows: Rows) -> Iterator[Notice]:
         inside = _range_around(report, int(profiler.thread[row]), start, end)
         if inside < 0:
             continue
-        name = ranges.folded_names[ranges.folded[inside]]
+        name = path_title([ranges.folded_names[ranges.folded[inside]]])
         shared = min(end, int(ranges.end[inside])) - max(start, int(ranges.start[inside]))
         part = "" if shared == end - start else f", {duration_text(shared)} of it"
         yield Notice(

@@ -20,10 +20,10 @@ def notices(stages: list[Stage]) -> Iterator[Notice]:
 
 def _first_launches(stage: Stage, stages: list[Stage]) -> Notice | None:
     """What lazy loading cost, if it matters."""
-    calls = stage.launch_call_ns
-    if calls is None or calls.median is None:
+    calls, compiling = stage.launch_call_ns, stage.compile_ns
+    if calls is None or not calls.first_count or compiling is None:
         return None
-    extra = calls.first_total - calls.first_count * calls.median
+    extra = compiling.sources["first_launch"]
     if extra <= _FIRST_LAUNCH_SHARE * stage.wall_ns.total:
         return None
     message = worded(

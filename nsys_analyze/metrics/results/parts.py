@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class StartupGap:
     """From an instance's start to its first GPU operation, over the instances that have one.
 
     ``total = prelude + launch + queue = exposed + hidden``, exactly. ``profiler`` is the profiler's own time inside the
-    gap; ``first`` is the first instance's gap.
+    gap, and ``without_profiler`` the rest of it; ``first`` is the first instance's gap.
     """
 
     total: int
@@ -39,6 +39,11 @@ class StartupGap:
     first: int
     exposed_median: float | None
     exposed_p95: float | None
+
+    @property
+    def without_profiler(self) -> int:
+        """What the gaps come to without the profiler's own time."""
+        return self.total - self.profiler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +244,7 @@ class Series:
     """One entry an instance, in order of start. ``gap_ns`` and its parts are None where nothing ran on a GPU.
 
     ``calls_ns`` is the instance's own thread's time in CUDA calls that launch, build graphs or ask: not in those that
-    wait, copy, allocate or load.
+    wait, copy, allocate or load. ``profiler_ns`` is the profiler's own time on it.
     """
 
     start_ns: list[int]
@@ -250,6 +255,7 @@ class Series:
     exposed_ns: list[int | None]
     calls_ns: list[int]
     kernels: list[int]
+    profiler_ns: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,8 @@ class Stage:
 
     Where CUDA graphs were traced whole (``graphs``), nobody knows their kernels: kernel counts and times are None.
     Where the report cannot tell what a range put on the GPU, all counts and times of operations are None.
+    ``cpu_overhead_ns`` is the pace (else the mean elapsed time) less the time that a GPU was active and less the
+    profiler's own time on the instance's thread, an instance, at least 0.
     ``unprofiled_ns`` is what an instance takes without a profiler, where whoever asks knows it.
     """
 
@@ -102,8 +104,13 @@ class Stage:
 
     @property
     def active_mean_ns(self) -> float | None:
-        """Time an instance keeps at least one GPU busy, on average: the part of its pace that is not CPU overhead."""
+        """Time an instance keeps at least one GPU busy, on average."""
         return self.active_ns / self.instances if self.active_ns is not None and self.instances_with_gpu else None
+
+    @property
+    def profiler_mean_ns(self) -> float | None:
+        """The profiler's own time on an instance's thread, on average: neither GPU time nor CPU overhead."""
+        return None if self.host_ns is None else self.host_ns.profiler / self.instances
 
     @property
     def typical_ns(self) -> float:
@@ -112,7 +119,7 @@ class Stage:
 
     @property
     def profiler_share_ns(self) -> float | None:
-        """How much longer an instance takes here than without the profiler; negative where it is no longer."""
+        """How much longer an instance takes here than unprofiled, the profiler's own time included; may be negative."""
         return None if self.unprofiled_ns is None else self.typical_ns - self.unprofiled_ns
 
     @property

@@ -11,7 +11,7 @@ from nsys_analyze.views.glossary import TERMS
 from nsys_analyze.views.html import bars, names
 from nsys_analyze.views.html.content import Card, Line, Panel
 from nsys_analyze.views.text import visible
-from nsys_analyze.views.wording import modules, part_name, whole_name
+from nsys_analyze.views.wording import module_phrases, part_name, tells_modules, whole_name
 
 _STALLS = 8  # of a stage, worst first
 _FILLED = 3  # parts that a stall is explained by
@@ -72,8 +72,8 @@ def _split(split: Split, stage: Stage) -> Panel:
     ]
     compiling = stage.compile_ns
     footer = ""
-    if split.kind is Kind.COMPILE_PHASES and compiling is not None and compiling.module_ns is not None:
-        footer = f"{modules(compiling.modules)}, {units.duration(compiling.module_ns)} of compilation each"
+    if compiling is not None and tells_modules(split.kind, compiling):
+        footer = "".join(module_phrases(compiling))
     return Panel(
         title=whole_name(split.kind, only_loading=only_loading) + device + some,
         meaning=TERMS[_TERM.get(split.kind, "compile")],
