@@ -12,6 +12,7 @@ from nsys_analyze import ReportError, UsageError, compare
 from nsys_analyze.metrics.results import Process
 from nsys_analyze.verdict.comparison import Setting
 from nsys_analyze.verdict.quantities import QUANTITIES, UNPROFILED
+from nsys_analyze.views import compare_words
 from tests.view_samples import (
     LLAMA,
     MS,
@@ -26,6 +27,7 @@ from tests.view_samples import (
     two_processes,
     without_nvtx,
 )
+from tests.view_samples_parts import host
 
 # an author's own table: wall and kernel time of a step in ms, kernels; then CPU overhead and us for each kernel
 AUTHORS = {
@@ -39,6 +41,19 @@ AUTHORS = {
 def author(name):
     wall, kernel_time, kernels, _, _ = AUTHORS[name]
     return analysis(f"{name}.sqlite", [loop(["steady", "step"], wall * MS, 10, kernels, int(kernel_time * MS))])
+
+
+def test_the_profilers_own_time_is_a_part_of_a_difference():
+    sides = [
+        loop(["step"], pace, 10, 5, 300 * US, host_ns=host(profiler=10 * own, code=5 * MS), cpu_overhead_ns=float(rest))
+        for pace, own, rest in ((MS, 100 * US, 600 * US), (2 * MS, 900 * US, 800 * US))
+    ]
+    (compared,) = compare(*(analysis(f"{n}.sqlite", [side]) for n, side in enumerate(sides))).stages
+    (reading,) = compared.readings
+    assert (reading.cpu_overhead_ns, reading.profiler_ns, reading.gpu_active_ns) == (200 * US, 800 * US, 0)
+    assert reading.difference_ns == reading.cpu_overhead_ns + reading.gpu_active_ns + reading.profiler_ns
+    (words, *_) = compare_words.readings(compared, "0")
+    assert "200 us more CPU overhead, 800 us more of the profiler's own work" in words
 
 
 def test_an_authors_table_comes_out_as_its_author_wrote_it():

@@ -65,4 +65,4 @@ def test_the_profilers_share_of_the_start_is_told():
         stages=[stage(["build"], [683e6], 32, startup_gap_ns=gap(1, 543 * 10**6, 0, 0, 0, profiler=367 * 10**6))]
     )
     output = table_view.render([report], Layout(), columns=100)
-    assert "  the profiler's own work: 367 ms of the 543 ms before the first GPU work, 176 ms without" in output
+    assert "  the profiler's own work: 367 ms of the 543 ms before the first GPU work; 176 ms without" in output

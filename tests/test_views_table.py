@@ -62,7 +62,7 @@ steady / step         10  1.646 ms      1.367 ms    0.279 ms       60       22.8
 
 Start                 n       wall  to first GPU work  GPU active  kernels
 import                1   10.6 s                    -           -        -
-build                 1  311 ms              156 ms      2.000 ms       32
+build                 1  311 ms              250 ms      2.000 ms       32
 compile               1    5.64 s              5.60 s    0.279 ms       60
 warmup                1    5.80 ms           120 us      0.836 ms      180
 steady                1   16.5 ms            120 us      2.786 ms      600

@@ -231,7 +231,7 @@ def llama(executor: str) -> Analysis:
     pace, active, exposed, median, (prelude, launch, queue, hidden), kernels, walls, profiler = LLAMA[executor]
     setup, build, compiling, warmup = (int(wall * MS) for wall in walls)
     step_gap = gap(10, prelude, launch, queue, hidden, median=float(median), exposed_median=float(exposed))
-    build_gap = gap(1, build // 2, 900 * US, 0, 0, profiler=profiler * MS)
+    build_gap = gap(1, build * 4 // 5, 900 * US, 0, 0, profiler=profiler * MS)
     compile_gap = gap(1, compiling - 40 * MS, 10 * US, 2 * US, 0)
     return analysis(
         f"llama_{executor}.sqlite",

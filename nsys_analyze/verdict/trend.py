@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics import patterns
+from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.changes import level_starts
 from nsys_analyze.verdict.comparable import obstacles
 from nsys_analyze.verdict.compared import typical
@@ -136,7 +137,7 @@ def trend(runs: Sequence[Run], pattern: str | None, name: str, warmup: int, tabl
     key = _chosen([report for _, reports in sampled for report in reports], pattern)
     told = [(run, stages) for run, stages in _told(sampled, key, quantity) if stages]
     if not told:
-        raise UsageError(f"{' / '.join(key[0])}: no run tells {name}")
+        raise UsageError(f"{path_title(key[0])}: no run tells {name}")
     starts = level_starts([stages for _, stages in told], quantity, table, floor)
     return Trend(
         stage=list(key[0]),

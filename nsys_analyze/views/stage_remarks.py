@@ -113,4 +113,4 @@ def _profiler_remark(stage: Stage) -> list[list[str]]:
     if gap is None or gap.profiler < _NOTABLE * gap.total or not gap.profiler:
         return []
     profiler, total, net = (units.duration(time) for time in (gap.profiler, gap.total, gap.without_profiler))
-    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work, {net} without"]]
+    return [[f"the profiler's own work: {profiler} of the {total} before the first GPU work", f"{net} without"]]
