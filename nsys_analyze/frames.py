@@ -44,6 +44,9 @@ def kernels(analysis: KernelAnalysis) -> pd.DataFrame:
         median_ns, p95_ns: Of one operation.
         launch_call_ns, queue_delay_ns: Medians of the calls that launched them (but for first launches and copies that
             wait) and from the call's end to its first operation; NaN where there is none.
+        graph_ops, graph: How many are nodes of CUDA graphs, and the executable graph's id if all are of one.
+
+    What belongs to no range has the path (), and one instance.
     """
     columns = header(KernelRow)
     of_stage = [(stage, (stage.key, tuple(stage.path), stage.process, stage.instances)) for stage in analysis.stages]

@@ -21,7 +21,7 @@ from nsys_analyze.instances import Instances, Paths, build_instances
 from nsys_analyze.instances.host_code import HostCode, host_code
 from nsys_analyze.metrics.analysis import analyse
 from nsys_analyze.metrics.kernels import analyse_kernels
-from nsys_analyze.metrics.patterns import match_level, near_names
+from nsys_analyze.metrics.patterns import matches, near_names
 from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Settings
 from nsys_analyze.metrics.unprofiled import check_patterns, with_unprofiled
 from nsys_analyze.model.build import build_trace
@@ -184,7 +184,9 @@ class Report:
         check_patterns(unprofiled, analysis.stages)
         return replace(analysis, stages=with_unprofiled(analysis.stages, unprofiled))
 
-    def kernel_analysis(self, analysis: Analysis | None = None, by: KernelsBy = "name") -> KernelAnalysis:
+    def kernel_analysis(
+        self, analysis: Analysis | None = None, by: KernelsBy = "name", *, outside: bool = False
+    ) -> KernelAnalysis:
         """What stages put on the GPU, as values.
 
         Args:
@@ -192,27 +194,30 @@ class Report:
                 None takes all stages.
             by: "name" for a row a kernel (a kind of copy, ...), "label" for a row a range inside the stage, "operation"
                 for a row an operation that such ranges call.
+            outside: Whether to add, for each process, what belongs to no range: the whole program where it has none.
 
         Raises:
             UsageError: An unknown ``by``.
         """
         if by not in ("name", "label", "operation"):
             raise UsageError(f"by {by!r}: it is 'name', 'label' or 'operation'")
-        return analyse_kernels(self, analysis or self.analysis(), by)
+        return analyse_kernels(self, analysis or self.analysis(), by, outside=outside)
 
     def kernels(self, by: KernelsBy = "name", stage: str | None = None) -> pd.DataFrame:
         """One row a stage and kernel, or label, or operation; see `nsys_analyze.frames.kernels` for the columns.
 
         Args:
             by: As in `kernel_analysis`.
-            stage: A pattern, as ``--stage`` takes it; the stages it matches are taken. None takes all of them.
+            stage: A pattern, as ``--stage`` takes it; the stages it matches are taken. None takes all of them, and what
+                belongs to no range.
 
         Raises:
             UsageError: An unknown ``by``, or a pattern that matches no stage.
         """
         from nsys_analyze import frames
 
-        return frames.kernels(self.kernel_analysis(_only(self.analysis(), stage), by))
+        analysis = _only(self.analysis(), stage)
+        return frames.kernels(self.kernel_analysis(analysis, by, outside=stage is None))
 
     def stages(self, by: By = "path", stage: str | None = None) -> pd.DataFrame:
         """One row a stage (or a name), parents before children; see `nsys_analyze.frames.stages` for the columns.
@@ -251,7 +256,7 @@ def _only(analysis: Analysis, pattern: str | None) -> Analysis:
     """The analysis with the stages that a pattern matches, without what lies below them; None leaves it whole."""
     if pattern is None:
         return analysis
-    chosen = [each for each in analysis.stages if match_level(pattern, each.path, each.domains) == 1]
+    chosen = [each for each in analysis.stages if matches(pattern, each.path, each.domains)]
     if not chosen:
         near = ", ".join(near_names(pattern, [each.path for each in analysis.stages]))
         raise UsageError(f"stage {pattern!r}: matches no stage (nearest: {near or 'there are no stages'})")

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from nsys_analyze import cli
+from nsys_analyze import UsageError, cli
+from nsys_analyze.model.compile_rules import with_user_rules
 from tests.exports import ExportBuilder
 
 RULES = """
@@ -95,3 +96,24 @@ def test_the_file_of_rules_is_not_written_over(report, rules, capsys):
     path = rules(RULES)
     assert cli.main([report, "--compile-rules", path, "--format", "json", "-o", path]) == 2
     assert capsys.readouterr().err == f"Error: {path}: is the file of compile rules; --output would overwrite it\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rule = [1, 2]", "rule 1: not a table"),
+        ('rule = ["a"]', "rule 1: not a table"),
+        ("rule = [[]]", "rule 1: not a"),
+    ],
+)
+def test_a_rule_that_is_no_table(tmp_path, text, said):
+    rules = tmp_path / "m.toml"
+    rules.write_text(text)
+    with pytest.raises(UsageError, match=f"m.toml, {said}"):
+        with_user_rules(rules)
+
+
+def test_a_directory_as_rules_is_told_in_words(tmp_path):
+    with pytest.raises(UsageError) as raised:
+        with_user_rules(tmp_path)
+    assert str(raised.value) == f"--compile-rules {tmp_path}: cannot be read (Is a directory)"

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import json
+import re
 import typing
 from importlib import resources
 
@@ -188,6 +189,63 @@ def test_schema_and_types_agree(name):
 
 def test_the_schema_itself_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_stage_that_a_pattern_matches_is_listed(run, report, sample_report):
+    stages = json.loads(run(sample_report("vit_train_eager"), "--stage", "*", "--format", "json"))["stages"]
+    assert ["steady"] in [stage["path"] for stage in stages] and ["steady", "step"] in [s["path"] for s in stages]
+    assert [stage["path"] for stage in json.loads(run(report, "--stage", "step", "--format", "json"))["stages"]] == [
+        ["step"]
+    ]
+
+
+def test_a_report_without_ranges(run, sample_report):
+    report = sample_report("vector_add_2026.1")
+    out = run(report)
+    assert out.splitlines()[3].split("  ")[0] == "whole program"
+    assert "92.2 ms in all: 16 GPU operations." in out and "per instance" not in out
+    assert "Stages: none, as there are no ranges; each program as a whole." in out
+    document = json.loads(run(report, "--format", "json"))
+    VALIDATOR.validate(document)
+    assert [(stage["path"], stage["scope"], stage["gpu_ops"]) for stage in document["stages"]] == [([], "program", 16)]
+    table = list(csv.DictReader(io.StringIO(run(report, "--format", "csv"))))
+    assert {row["stage"] for row in table} == {"whole program"}
+    assert "| whole program |" in run(report, "--format", "md")
+
+
+def test_programs_without_ranges_are_told_apart(run, tmp_path):
+    builder = ExportBuilder()
+    for pid in (100, 200):
+        builder.process(pid=pid).thread().call("cudaLaunchKernel", 10, 20).kernel("gemm", 30, 40)
+    lines = run(builder.write(tmp_path / "r.sqlite")).splitlines()
+    titles = [line.split("  ")[0] for line in lines if line.startswith("whole")]
+    assert titles == ["whole program (pid 100)", "whole program (pid 200)"]
+
+
+def test_what_is_outside_the_ranges(run, report, sample_report):
+    assert "outside any range" in run(sample_report("jacobi_2023.4"))
+    assert "outside any range" not in run(sample_report("jacobi_2023.4"), "--stage", "Jacobi Solve")
+    assert "outside any range" not in run(report)
+
+
+def test_graphs_are_told(run, sample_report):
+    out = run(sample_report("llama_cudagraphs"), "--top", 2, columns=160)
+    assert "in graphs" in out and "(graph 5)" in out
+    assert re.search(r"^[\d,]+ of them in CUDA graphs\.$", out, re.MULTILINE)
+
+
+def test_autotuning_is_told(run, sample_report):
+    out = run(sample_report("llama_inductor"), "--stage", "compile")
+    assert re.search(r"^autotuning: [\d,]+ kernels were launched only to be timed\.$", out, re.MULTILINE)
+    assert "autotuning" not in run(sample_report("llama_inductor"), "--stage", "steady/step")
+
+
+def test_one_operation_is_one(run, tmp_path):
+    builder = ExportBuilder()
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 100)
+    thread.call("cudaLaunchKernel", 10, 20).kernel("gemm", 30, 40)
+    assert "1 GPU operation in 1 instance." in run(builder.write(tmp_path / "r.sqlite"))
 
 
 @pytest.mark.parametrize(

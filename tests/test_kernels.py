@@ -163,7 +163,7 @@ def test_a_copy_that_waits_has_no_launch_call(builder, tmp_path):
     copy = table["[CUDA memcpy Host-to-Device]"]
     assert (copy.kind, copy.launch_call_ns, copy.queue_delay_ns) == ("copy", None, None)
     assert table["[CUDA memset]"].kind == "memset"
-    assert table["[CUDA graph]"].kind == "graph"
+    assert table["[CUDA graph 2]"].kind == "graph"
 
 
 def test_a_label_of_several_kinds_is_mixed(builder, tmp_path):
@@ -183,6 +183,104 @@ def test_a_report_that_cannot_tell_has_no_rows(builder, tmp_path):
     assert (stage.gpu_ops, stage.gpu_time_ns, stage.rows, stage.rows_in_all) == (None, None, [], 0)
 
 
+# --- graphs
+
+
+def test_graphs_traced_whole_have_a_row_each(builder, tmp_path):
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 10_000)
+    for at in (0, 1000):
+        for place, (execution, took) in enumerate(((11, 50), (12, 100))):
+            begin = at + 400 * place
+            call = thread.call("cudaGraphLaunch_v10000", begin, begin + 10)
+            call.graph_trace(begin + 20, begin + 20 + took, graph=1, graph_exec=execution)
+    thread.call("cudaGraphLaunch_v10000", 5000, 5010).graph_trace(5020, 5030, graph=7, graph_exec=-1)
+    found = rows(open_report(builder.write(tmp_path / "r.sqlite")), "name", "step")
+    assert [(row.title, row.count, row.median_ns, row.graph, row.graph_ops) for row in found] == [
+        ("[CUDA graph 12]", 2, 100, 12, 0),
+        ("[CUDA graph 11]", 2, 50, 11, 0),
+        ("[CUDA graph 7]", 1, 10, 7, 0),
+    ]
+
+
+def test_rows_tell_what_ran_in_graphs(builder, tmp_path):
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 10_000)
+    for at, graph in ((0, 5), (1000, 6)):
+        call = thread.call("cudaGraphLaunch_v10000", at, at + 10)
+        call.kernel("both", at + 20, at + 40, graph_node=graph << 32)
+        call.kernel(f"only {graph}", at + 50, at + 60, graph_node=graph << 32 | 1)
+    thread.call("cudaGraphLaunch_v10000", 2000, 2010).kernel("unknown", 2020, 2025)  # as where no column tells
+    thread.call("cudaLaunchKernel", 3000, 3010).kernel("both", 3020, 3040)
+    report = open_report(builder.write(tmp_path / "r.sqlite"))
+    found = {row.title: (row.count, row.graph_ops, row.graph) for row in rows(report, "name", "step")}
+    assert found == {"both": (3, 2, None), "only 5": (1, 1, 5), "only 6": (1, 1, 6), "unknown": (1, 1, None)}
+    (stage,) = report.kernel_analysis().stages
+    assert stage.graph_ops == 5
+
+
+def test_graphs_of_a_real_report(sample_report):
+    (stage,) = [
+        each
+        for each in open_report(sample_report("llama_cudagraphs")).kernel_analysis().stages
+        if each.path == ["steady", "step"]
+    ]
+    assert {row.graph for row in stage.rows if row.graph_ops == row.count} == {5}
+
+
+# --- what belongs to no range
+
+
+def outside(report, by="name"):
+    return [each for each in report.kernel_analysis(by=by, outside=True).stages if each.scope != "stage"]
+
+
+@pytest.mark.parametrize("by", ["name", "label", "operation"])
+def test_a_program_without_ranges_is_listed_as_a_whole(builder, tmp_path, by):
+    process = builder.process(pid=100)
+    thread = process.thread()
+    for at in (0, 100):
+        thread.call("cudaLaunchKernel", at, at + 10).kernel("gemm", at + 20, at + 50)
+    process.orphan_kernel("early", 5, 9)
+    (told,) = outside(open_report(builder.write(tmp_path / "r.sqlite")), by)
+    assert (told.key, told.scope, told.path, told.instances) == ("python3", "program", [], 1)
+    assert (told.gpu_ops, told.gpu_time_ns, told.rows_in_all) == (3, 64, 2 if by == "name" else 1)
+    if by == "name":
+        assert [(row.title, row.count, row.total_ns, row.launch_call_ns, row.queue_delay_ns) for row in told.rows] == [
+            ("gemm", 2, 60, 10, 10),
+            ("early", 1, 4, None, None),
+        ]
+
+
+def test_only_orphans(builder, tmp_path):
+    builder.process(pid=100).orphan_kernel("early", 5, 9)
+    (told,) = outside(open_report(builder.write(tmp_path / "r.sqlite")), "label")
+    assert [(row.title, row.count) for row in told.rows] == [(NO_RANGE, 1)]
+
+
+def test_what_belongs_to_no_range_is_a_group(builder, tmp_path):
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 100)
+    thread.call("cudaLaunchKernel", 10, 20).kernel("gemm", 30, 40)
+    thread.call("cudaLaunchKernel", 200, 210).kernel("ncclDevKernel_SendRecv(x)", 220, 250)
+    other = builder.process(pid=200).thread()
+    other.call("cudaLaunchKernel", 10, 20).kernel("alone", 30, 37)
+    report = open_report(builder.write(tmp_path / "r.sqlite"))
+    first, second = outside(report)
+    assert (first.scope, first.process, first.gpu_ops, first.gpu_time_ns) == ("outside", 100, 1, 30)
+    assert first.communication.busy_ns == 30
+    assert (second.scope, second.process, second.gpu_time_ns) == ("program", 200, 7)
+    assert len({each.key for each in report.kernel_analysis(outside=True).stages}) == 3
+    assert all(each.scope == "stage" for each in report.kernel_analysis().stages)
+
+
+@pytest.mark.parametrize("name", ["llama_cudagraphs", "jacobi_2023.4", "vector_add_2026.1"])
+def test_groups_outside_ranges_are_all_the_rest(sample_report, name):
+    report = open_report(sample_report(name))
+    coverage = report.analysis().coverage
+    assert sum(each.gpu_ops for each in outside(report)) == coverage.gpu_ops - coverage.attributed
+
+
 # --- DataFrames
 
 
@@ -191,7 +289,19 @@ def test_a_data_frame(thunder):
     assert table["title"].tolist() == ["torch.nn.functional.linear", "nvFusion0", NO_RANGE]
     assert table["total_ns"].tolist() == [240, 40, 20]
     assert set(table["path"]) == {("step",)}
+    assert thunder.kernels()["graph_ops"].sum() == 0
     assert set(thunder.kernels()["stage"]) == {stage.key for stage in thunder.analysis().stages}
+
+
+def test_a_pattern_takes_every_stage_that_it_matches(builder, tmp_path):
+    thread = builder.process(pid=100).thread()
+    thread.push_pop("step", 0, 1000)
+    thread.push_pop("step", 10, 900)
+    thread.push_pop("other", 20, 800)
+    thread.call("cudaLaunchKernel", 30, 40).kernel("gemm", 50, 60)
+    report = open_report(builder.write(tmp_path / "r.sqlite"))
+    assert set(report.kernels(stage="step")["path"]) == {("step",), ("step", "step")}
+    assert set(report.kernels(stage="*")["path"]) == {("step",), ("step", "step"), ("step", "step", "other")}
 
 
 def test_what_does_not_exist_is_refused(thunder):

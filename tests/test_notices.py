@@ -148,6 +148,21 @@ def test_whole_graphs(builder, thread, said):
     assert said(builder) == [("warning", "whole-graphs", None, 2)]
 
 
+@pytest.mark.parametrize(("launches", "told"), [(1, "launch of a CUDA graph was"), (5, "launches of CUDA graphs were")])
+def test_launches_of_whole_graphs_are_told_from_graphs(builder, tmp_path, launches, told):
+    for pid in (100, 200):
+        thread = builder.process(pid=pid).thread()
+        for at in range(0, 100 * launches, 100):
+            thread.call("cudaGraphLaunch_v10000", at, at + 5).graph_trace(at + 10, at + 20, graph_exec=2)
+        if launches == 1:
+            break
+    (notice,) = [
+        n for n in open_report(builder.write(tmp_path / "r.sqlite")).analysis().warnings if n.code[:5] == "whole"
+    ]
+    assert notice.count == (1 if launches == 1 else 10)
+    assert notice.message.startswith(f"{told} traced whole{'' if launches == 1 else ' (2 graphs)'}: ")
+
+
 def test_graphs_without_times(builder, thread, said):
     for at in (100, 200):
         thread.call("cudaGraphLaunch_v10000", at, at + 5).graph_trace(0, 0)

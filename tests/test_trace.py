@@ -375,7 +375,7 @@ def test_nobody_knows_the_kernels_of_a_graph_traced_whole(builder, traced):
     assert "kernels" not in arguments["graphs"] and "kernel_ns" not in arguments["graphs"]
     assert (arguments["kernels"]["kernels"], arguments["kernels"]["kernel_ns"]) == (1, 10)
     assert "graphs" not in arguments["kernels"]
-    assert arguments["[CUDA graph]"]["cuda_graph"] == "whole"
+    assert arguments["[CUDA graph 2]"]["cuda_graph"] == "whole"
 
 
 def test_a_report_without_anything_is_a_trace_without_anything(builder, traced):

@@ -97,13 +97,13 @@ def run(request: Request) -> None:
 def _chosen(analyses: Sequence[Analysis], request: Request) -> tuple[list[Analysis], str]:
     """The analyses with only the stages to list, and which these are."""
     from nsys_analyze.cli.selection import check_patterns
-    from nsys_analyze.metrics.patterns import match_level
+    from nsys_analyze.metrics.patterns import matches
 
     if request.stage:
         check_patterns(analyses, request.stage)
 
         def asked_for(stage: Stage) -> bool:
-            return any(match_level(pattern, stage.path, stage.domains) == 1 for pattern in request.stage)
+            return any(matches(pattern, stage.path, stage.domains) for pattern in request.stage)
 
         found = [[stage for stage in analysis.stages if asked_for(stage)] for analysis in analyses]
         return _with_stages(analyses, found), "Stages: those asked for, each with all that is inside."
@@ -117,6 +117,8 @@ def _by_default(analyses: Sequence[Analysis]) -> tuple[list[Analysis], str]:
     loops = [main_loops(analysis.stages, _LOOPS) for analysis in analyses]
     if any(loops):
         return _with_stages(analyses, loops), "Stages: the loops with most GPU time; --stage PATTERN lists others."
+    if not any(analysis.stages for analysis in analyses):
+        return list(analyses), "Stages: none, as there are no ranges; each program as a whole."
     top_level = [[stage for stage in analysis.stages if len(stage.path) == 1] for analysis in analyses]
     return _with_stages(
         analyses, top_level
@@ -134,7 +136,7 @@ def _kernels(report: Report, analysis: Analysis, request: Request, kind: str) ->
 
     orders = [name for name in KERNEL if name != "kind"]
     top = request.top if request.top is not None or kind in ("json", "csv") else _ROWS
-    found = report.kernel_analysis(analysis, request.by)
+    found = report.kernel_analysis(analysis, request.by, outside=not request.stage)
     stages = [
         replace(stage, rows=ordered(stage.rows, KERNEL, orders, request.sort)[: top or None]) for stage in found.stages
     ]

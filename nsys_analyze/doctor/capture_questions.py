@@ -10,7 +10,7 @@ from nsys_analyze.metrics.wording import listed, worded
 
 _SCHEMAS = (2, 3)  # major versions that are known
 _CUT = ("unfinished-ranges", "cut-by-start", "cut-by-end", "no-launch-row", "launches-at-the-end")
-_MENDED = ("missing-column", "absurd-times", "reversed-times", "clock-skew")
+_MENDED = ("missing-column", "absurd-times", "endless-kernels", "reversed-times", "clock-skew")
 _EXPORT_AGAIN = "export the .nsys-rep again: nsys export --type sqlite"
 
 

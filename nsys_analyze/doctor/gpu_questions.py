@@ -18,7 +18,8 @@ def graphs(patient: Patient) -> Finding:
     """Whether the kernels of CUDA graphs are there."""
     whole = sum(notice.count or 0 for notice in patient.said("whole-graphs", "untimed-graphs"))
     if whole:
-        return no(worded("{count} CUDA graph[|s] [was|were] traced whole", whole), "--cuda-graph-trace=node")
+        why = worded("{count} launch[|es] of [a CUDA graph|CUDA graphs] [was|were] traced whole", whole)
+        return no(why, "--cuda-graph-trace=node")
     calls = patient.report.trace.calls
     launched = int(calls.of_kind(CallKind.GRAPH_LAUNCH).sum()) if len(calls) else 0
     return yes(worded("{count} graph launch[|es], traced by node", launched) if launched else "no graph was launched")

@@ -45,6 +45,9 @@ def launches(patient: Patient) -> Finding:
     launched, ops = len(trace.launches), len(trace.ops)
     why = f"{worded('{count} launch[|es]', launched)}, {worded('{count} GPU operation[|s]', ops)}"
     lost, early = patient.said("launches-without-ops"), patient.said("no-launch-row")
+    if not len(trace.ranges):
+        why = f"{why}; launch calls can be told, but startup gaps begin at a range, and there is none"
+        return partly(why, *_trace(patient, "nvtx"), remedy="annotate the program with NVTX ranges")
     if not lost and not early:
         return yes(why)
     return partly("; ".join([why, *map(sentence, [*lost, *early])]), remedy=_NEWER if lost else "")

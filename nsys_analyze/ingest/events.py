@@ -115,6 +115,8 @@ def read_events(export: Export) -> Events:
         ]
     )
     (nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead), absurd = _plausible(tables)
+    if len(calls) and bool((calls["end"] == NO_TIME).all()):  # none says how long it took: as good as no call
+        absurd, calls = absurd + len(calls), calls.only(np.zeros(len(calls), bool))
     used = (
         nvtx.values["textId"],
         calls.values["nameId"],
@@ -147,13 +149,26 @@ def read_events(export: Export) -> Events:
 
 def lacking_columns(export: Export) -> list[tuple[str, str]]:
     """Columns that the numbers need and a table of the export does not have: (real name of the table, column)."""
-    return [
+    found = [
         (real, columns.replace(" ", " or "))
         for table, needed in _NEEDED.items()
         if (real := export.table(table)) is not None
         for columns in needed
         if not any(export.has(table, column) for column in columns.split())
     ]
+    return [*found, *_lacking_names(export)]
+
+
+def _lacking_names(export: Export) -> list[tuple[str, str]]:
+    """The one column of ranges' names that an export lacks, if ranges need it: they have no name in the other."""
+    real = export.table(RANGES)
+    there = [column for column in (text("text"), coded("textId")) if export.has(RANGES, column.name)]
+    if real is None or len(there) != 1 or not export.has(RANGES, "eventType"):
+        return []
+    (column,) = there
+    nameless = f"{column.name} IS NULL AND eventType IN ({','.join(map(str, _RANGE_EVENTS))})"
+    (rows,) = export.read([TableRequest(RANGES, [Column("eventType", np.int16)], nameless)])
+    return [(real, "textId" if column.name == "text" else "text")] if len(rows) else []
 
 
 def _plausible(tables: list[Rows]) -> tuple[list[Rows], int]:

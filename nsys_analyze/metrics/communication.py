@@ -41,6 +41,17 @@ def communication_times(
     return found
 
 
+def communication_of_ops(trace: Trace, op: AnyInt) -> Communication | None:
+    """Communication of some operations, None where they have no such kernel."""
+    collective_of_name = [collective(name) for name in trace.ops.names]
+    if not any(collective_of_name):
+        return None
+    kernels = _Kernels.of(trace.ops, collective_of_name)
+    op = op[kernels.matters[op]]
+    (found,) = _of_ops(trace, kernels, op, np.zeros(len(op), np.int64), trace.ops.start[op], 1)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Kernels:
     """Operations by what they communicate.
@@ -74,9 +85,16 @@ def _of_batch(
     """Communication of consecutive groups, from all that they own; ``group`` is each range's, from 0."""
     kept = kernels.matters[owned.op]
     op, of_range = owned.op[kept], owned.range[owned.pair[kept]]
-    start = np.maximum(trace.ops.start[op], trace.ranges.start[of_range])
+    return _of_ops(trace, kernels, op, group[of_range].astype(np.int64), trace.ranges.start[of_range], groups)
+
+
+def _of_ops(
+    trace: Trace, kernels: _Kernels, op: AnyInt, number: Int64, since: Int64, groups: int
+) -> Iterator[Communication | None]:
+    """Communication of groups, from operations and the group of each; what lies before ``since`` does not count."""
+    start = np.maximum(trace.ops.start[op], since)
     end = np.maximum(trace.ops.end[op], start)
-    code, number = kernels.code[op], group[of_range].astype(np.int64)
+    code = kernels.code[op]
     moves = code >= 0
     devices, device = np.unique(trace.ops.device[op], return_inverse=True)
     both = number * len(devices) + device

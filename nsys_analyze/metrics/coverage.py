@@ -25,7 +25,7 @@ def coverage(trace: Trace, how: npt.NDArray[np.int8]) -> Coverage:
     return Coverage(
         gpu_ops=len(how),
         **counts,
-        gpu_time_ns=CoverageTime(gpu_ops=sum(times.values()), **times),
+        gpu_time_ns=CoverageTime(gpu_ops=sum(times.values()), **times) if knows_durations(trace) else None,
         launches_without_gpu_op=int(lost_launches(trace).sum()),
     )
 
@@ -34,10 +34,21 @@ def knows_gpu(trace: Trace) -> bool:
     """Whether the report can tell what a range put on the GPU.
 
     It cannot where no operation has a launch, nor where it has launch calls but neither kernels nor graphs: what is
-    left then (copies, say) would pass for the whole.
+    left then (copies, say) would pass for the whole. Nor can it where no kernel has an end.
     """
-    works = bool(np.isin(trace.ops.kind, (OpKind.KERNEL, OpKind.GRAPH)).any())
-    return len(trace.launches) > 0 and (works or not lost_launches(trace).any())
+    if not len(trace.launches) or not knows_durations(trace):
+        return False
+    return bool(_works(trace).any()) or not lost_launches(trace).any()
+
+
+def knows_durations(trace: Trace) -> bool:
+    """Whether the report tells how long kernels and graphs took, if it has any."""
+    return not trace.counts.endless or trace.counts.endless < int(_works(trace).sum())
+
+
+def _works(trace: Trace) -> Bool:
+    """Which operations are kernels or graphs."""
+    return np.isin(trace.ops.kind, (OpKind.KERNEL, OpKind.GRAPH))
 
 
 def lost_launches(trace: Trace) -> Bool:

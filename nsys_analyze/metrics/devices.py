@@ -7,13 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from nsys_analyze.arrays import Int64
+from nsys_analyze.metrics.coverage import knows_durations
 from nsys_analyze.metrics.results import DeviceUse
 from nsys_analyze.model.tables import OpKind, Trace
 from nsys_analyze.timeline import union
 
 
 def devices(trace: Trace, names: Mapping[int, str]) -> list[DeviceUse]:
-    """One entry a GPU with operations; ``names`` are the GPUs' by number."""
+    """One entry a GPU with operations; none where the report does not tell how long they took.
+
+    ``names`` are the GPUs' by number.
+    """
+    if not knows_durations(trace):
+        return []
     by_start = trace.ops.order
     device = trace.ops.device[by_start]
     return [_device(trace, number, names.get(number), by_start[device == number]) for number in trace.devices]

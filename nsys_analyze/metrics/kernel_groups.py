@@ -87,7 +87,8 @@ def _codes(report: Report, code_of_range: Int64, rows: Sequence[Labelled]) -> Co
 
 def label_of_pairs(report: Report, owned: OwnedOps) -> Int64:
     """For each pair of an instance and a launch, the launch's innermost range inside the instance, or -1."""
-    inner = report.launched.assignment.inner[owned.launch].astype(np.int64)
+    inner, launched = np.full(len(owned.launch), np.int64(NONE)), owned.launch >= 0
+    inner[launched] = report.launched.assignment.inner[owned.launch[launched]]
     label = np.where(inner == owned.range, NONE, inner)
     others = np.flatnonzero(inner != owned.range)
     outside = others[~_lies_in(report, inner[others], owned.range[others])]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nsys_analyze.arrays import AnyInt, Bool, Int64
 from nsys_analyze.instances.operations import OwnedOps, owned_ops
+from nsys_analyze.metrics.communication import communication_of_ops
+from nsys_analyze.metrics.coverage import knows_durations
 from nsys_analyze.metrics.grouping import Labels, batches
 from nsys_analyze.metrics.kernel_groups import Codes, by_kernel, by_label, by_operation
 from nsys_analyze.metrics.kernel_kinds import KINDS, kind_of_groups, kinds
 from nsys_analyze.metrics.results import Analysis, KernelAnalysis, KernelRow, NamedOps, Stage, StageKernels
-from nsys_analyze.model.tables import Trace
+from nsys_analyze.metrics.unowned import UnownedOps, unowned_ops
+from nsys_analyze.model.tables import GpuOps, Launches, OpKind, Trace
 from nsys_analyze.percentiles import Float64, Groups
 
 if TYPE_CHECKING:
@@ -25,34 +28,53 @@ GROUPINGS = {"name": by_kernel, "label": by_label, "operation": by_operation}
 _DENSE = 4_000_000  # keys up to which a table of all of them is cheaper than sorting
 
 
-def analyse_kernels(report: Report, analysis: Analysis, by: str) -> KernelAnalysis:
+def analyse_kernels(report: Report, analysis: Analysis, by: str, *, outside: bool = False) -> KernelAnalysis:
     """The operations of an analysis's stages.
 
     Args:
         report: The report.
         analysis: What is said about it, by path, with the stages to take.
         by: "name", "label" or "operation".
+        outside: Whether to add what belongs to no range: whole programs where they have none.
     """
+    codes, kind_of_op = GROUPINGS[by](report), kinds(report.trace.ops)
+    grouped = _Grouped(report, codes, kind_of_op, by != "name")
+    stages = _stages(grouped, analysis.stages)
+    if outside:
+        stages += [_of_program(grouped, unowned) for unowned in unowned_ops(report)]
     return KernelAnalysis(
         settings=analysis.settings,
         report=analysis.report,
         coverage=analysis.coverage,
         warnings=analysis.warnings,
         by=by,
-        stages=_stages(report, analysis.stages, by),
+        stages=stages,
     )
 
 
-def _stages(report: Report, stages: Sequence[Stage], by: str) -> list[StageKernels]:
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """How a report's operations are grouped: the codes of the rows, each operation's kind, whether rows list names."""
+
+    report: Report
+    codes: Codes
+    kind_of_op: Int64
+    with_names: bool
+
+    def rows(self, owned: OwnedOps, stage: Int64, instances: Sequence[int]) -> list[list[KernelRow]]:
+        """The rows of each stage; ``stage`` is the place of each pair's among ``instances``, how many each has."""
+        table = _Table.of(self.report.trace, owned, stage, self.codes, self.kind_of_op, self.with_names)
+        return list(table.rows(instances))
+
+
+def _stages(grouped: _Grouped, stages: Sequence[Stage]) -> list[StageKernels]:
+    report = grouped.report
     group = _group_of_range(report, stages)
-    codes = GROUPINGS[by](report)
-    kind_of_op = kinds(report.trace.ops)
     rows: list[list[KernelRow]] = []
     for ranges, _, count in batches(report.launched.members, group, len(stages)):
         owned = owned_ops(report.trace.launches, report.launched.members, ranges)
-        number = group[owned.range] - len(rows)
-        table = _Table.of(report.trace, owned, number, codes, kind_of_op, by != "name")
-        rows.extend(table.rows(stages[len(rows) : len(rows) + count]))
+        instances = [stage.instances for stage in stages[len(rows) : len(rows) + count]]
+        rows += grouped.rows(owned, group[owned.range] - len(rows), instances)
     return [_stage(stage, found) for stage, found in zip(stages, rows, strict=True)]
 
 
@@ -69,6 +91,29 @@ def _stage(stage: Stage, rows: list[KernelRow]) -> StageKernels:
         communication=stage.communication,
         rows_in_all=len(rows) if known else 0,
         rows=rows if known else [],
+        graph_ops=sum(row.graph_ops for row in rows) if known else None,
+        benchmark_kernels=stage.benchmark_kernels,
+    )
+
+
+def _of_program(grouped: _Grouped, unowned: UnownedOps) -> StageKernels:
+    """What belongs to no range of a program, with nothing to say where the report does not tell how long it took."""
+    owned, trace, timed = unowned.owned, grouped.report.trace, knows_durations(grouped.report.trace)
+    (rows,) = grouped.rows(owned, np.zeros(len(owned.range), np.int64), [1]) if timed else ([],)
+    return StageKernels(
+        key=unowned.key,
+        path=[],
+        domains=[],
+        process=unowned.pid,
+        instances=1,
+        gpu_ops=len(owned.op) if timed else None,
+        gpu_time_ns=sum(row.total_ns for row in rows) if timed else None,
+        communication=communication_of_ops(trace, owned.op) if timed else None,
+        rows_in_all=len(rows),
+        rows=rows,
+        scope=unowned.scope,
+        graph_ops=sum(row.graph_ops for row in rows) if timed else None,
+        benchmark_kernels=unowned.benchmark_kernels if timed else None,
     )
 
 
@@ -92,6 +137,8 @@ class _Table:
     durations: Groups
     calls: Float64
     delays: Float64
+    graph_ops: Int64
+    graph: Int64
     names: list[list[NamedOps]]
 
     @classmethod
@@ -101,15 +148,11 @@ class _Table:
         """Groups the operations; ``stage`` is the stage of each pair of an instance and a launch."""
         key = stage[owned.pair] * codes.size + codes.of(owned)
         keys, row = _dense(key)
-        rows, launches, ops = len(keys), trace.launches, trace.ops
+        rows, ops = len(keys), trace.ops
         duration = ops.end[owned.op] - ops.start[owned.op]
-        launch = owned.launch[owned.pair]
-        once = _once_each(row, owned, launches.op_count[launch] > 1) & ~launches.blocking[launch]
-        usual = np.flatnonzero(once & ~launches.first_of_function[launch])
-        leading = np.flatnonzero(once & (launches.ops[launches.first_op[launch]] == owned.op))
-        took = (launches.end - launches.start)[launch[usual]]
-        waited = np.maximum(launches.gpu_start - launches.end, 0)[launch[leading]]
         kind = kind_of_op[owned.op]
+        calls, delays = _launch_times(trace.launches, row, owned, rows)
+        graph_ops, graph = _graphs(ops, owned.op, row, rows)
         return cls(
             codes=codes,
             stage=keys // codes.size,
@@ -117,17 +160,19 @@ class _Table:
             kind=kind_of_groups(row, kind, rows),
             total=_sums(row, duration, rows),
             durations=Groups.of(row, duration, rows),
-            calls=Groups.of(row[usual], took, rows).percentile(50),
-            delays=Groups.of(row[leading], waited, rows).percentile(50),
+            calls=calls,
+            delays=delays,
+            graph_ops=graph_ops,
+            graph=graph,
             names=_names(trace, row, owned.op, duration, kind_of_op, rows) if with_names else [[]] * rows,
         )
 
-    def rows(self, stages: Sequence[Stage]) -> Iterator[list[KernelRow]]:
-        """The rows of each stage, largest first."""
+    def rows(self, instances: Sequence[int]) -> Iterator[list[KernelRow]]:
+        """The rows of each stage, largest first; ``instances`` is how many each has."""
         median, p95 = self.durations.percentiles((50, 95))
         count = self.durations.count
-        bounds = np.searchsorted(self.stage, np.arange(len(stages) + 1)).tolist()
-        for stage, low, high in zip(stages, bounds, bounds[1:], strict=False):
+        bounds = np.searchsorted(self.stage, np.arange(len(instances) + 1)).tolist()
+        for several, low, high in zip(instances, bounds, bounds[1:], strict=False):
             of_stage = slice(low, high)
             whole = int(self.total[of_stage].sum())
             labels = self.codes.labels(self.code[of_stage])
@@ -138,13 +183,15 @@ class _Table:
                     domain=label.domain,
                     kind=KINDS[self.kind[row]],
                     count=int(count[row]),
-                    per_instance=int(count[row]) / stage.instances,
+                    per_instance=int(count[row]) / several,
                     total_ns=int(self.total[row]),
                     share=int(self.total[row]) / whole if whole else None,
                     median_ns=float(median[row]),
                     p95_ns=float(p95[row]),
                     launch_call_ns=_number(self.calls[row]),
                     queue_delay_ns=_number(self.delays[row]),
+                    graph_ops=int(self.graph_ops[row]),
+                    graph=int(self.graph[row]) or None,
                     names=self.names[row],
                 )
                 for row, label in zip(range(low, high), labels, strict=True)
@@ -160,6 +207,32 @@ def _dense(key: Int64) -> tuple[Int64, Int64]:
     present = np.zeros(int(key.max()) + 1, bool)
     present[key] = True
     return np.flatnonzero(present), (np.cumsum(present) - 1)[key]
+
+
+def _launch_times(launches: Launches, row: Int64, owned: OwnedOps, rows: int) -> tuple[Float64, Float64]:
+    """The median launch call and the median queue delay of each row, NaN for none."""
+    launched = owned.launch[owned.pair] >= 0
+    if not launched.all():
+        row, owned = row[launched], replace(owned, pair=owned.pair[launched], op=owned.op[launched])
+    launch = owned.launch[owned.pair]
+    once = _once_each(row, owned, launches.op_count[launch] > 1) & ~launches.blocking[launch]
+    usual = np.flatnonzero(once & ~launches.first_of_function[launch])
+    leading = np.flatnonzero(once)
+    leading = leading[launches.ops[launches.first_op[launch[leading]]] == owned.op[leading]]
+    took = (launches.end - launches.start)[launch[usual]]
+    waited = np.maximum(launches.gpu_start - launches.end, 0)[launch[leading]]
+    return Groups.of(row[usual], took, rows).percentile(50), Groups.of(row[leading], waited, rows).percentile(50)
+
+
+def _graphs(ops: GpuOps, op: AnyInt, row: Int64, rows: int) -> tuple[Int64, Int64]:
+    """How many operations of each row are nodes of CUDA graphs; and the graph, 0 for none, several or an unknown one."""
+    graph = ops.graph[op]
+    inside = np.flatnonzero(graph >= 0)
+    graph, row, node = graph[inside], row[inside], ops.kind[op[inside]] != OpKind.GRAPH
+    least, greatest = np.full(rows, np.iinfo(np.int64).max), np.zeros(rows, np.int64)
+    np.minimum.at(least, row, graph)
+    np.maximum.at(greatest, row, graph)
+    return np.bincount(row[node], minlength=rows), np.where(least == greatest, least, 0)
 
 
 def _once_each(row: Int64, owned: OwnedOps, shared: Bool) -> Bool:

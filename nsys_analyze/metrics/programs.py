@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nsys_analyze.arrays import Bool, Int64
+from nsys_analyze.metrics.coverage import knows_durations
 from nsys_analyze.metrics.results import Process, Program
 from nsys_analyze.model.evidence import Evidence
 from nsys_analyze.model.tables import OpKind, Trace
@@ -59,6 +60,7 @@ def _program(trace: Trace, evidence: Evidence, number: int) -> Program | None:
         return None
     kernels = my_ops & (ops.kind == OpKind.KERNEL)
     whole = bool((my_ops & (ops.kind == OpKind.GRAPH)).any())  # whose kernels nobody knows
+    timed = knows_durations(trace)
     return Program(
         process=int(trace.processes.pid[number]),
         name=trace.processes.name[number],
@@ -72,8 +74,8 @@ def _program(trace: Trace, evidence: Evidence, number: int) -> Program | None:
         launches=int((trace.threads.process[trace.launches.thread] == number).sum()),
         gpu_ops=int(my_ops.sum()),
         kernels=None if whole else int(kernels.sum()),
-        kernel_ns=None if whole else int((ops.end - ops.start)[kernels].sum()),
-        busy_ns=sum(_busy(trace, my_ops & (ops.device == device)) for device in trace.devices),
+        kernel_ns=None if whole or not timed else int((ops.end - ops.start)[kernels].sum()),
+        busy_ns=sum(_busy(trace, my_ops & (ops.device == device)) for device in trace.devices) if timed else None,
         profiler_ns=BusyTime.of(profiler.start[my_overhead], profiler.end[my_overhead]).total,
         compile_ns=_compiling(evidence, owner[evidence.thread] == number, known=bool(my_calls.any())),
     )

@@ -45,6 +45,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
             calls_doubled=doubled,
             absurd_times=events.absurd,
             untimed_graphs=op_counts.untimed_graphs,
+            endless=op_counts.endless,
             ops_before_call=op_counts.before_call,
             reversed_intervals=reversed_ranges + op_counts.reversed_intervals,
         ),

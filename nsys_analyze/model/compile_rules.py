@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from nsys_analyze.errors import UsageError
 
@@ -52,7 +51,9 @@ def with_user_rules(path: Path | None) -> tuple[CompileRule, ...]:
         return packaged_rules()
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise UsageError(f"--compile-rules {path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
         raise UsageError(f"--compile-rules {path}: cannot be read ({error})") from error
     return (*_parsed(text, str(path)), *packaged_rules())
 
@@ -72,7 +73,9 @@ def _parsed(text: str, where: str) -> list[CompileRule]:
     return [_rule(table, f"{where}, rule {number}") for number, table in enumerate(tables, 1)]
 
 
-def _rule(table: dict[str, Any], where: str) -> CompileRule:
+def _rule(table: object, where: str) -> CompileRule:
+    if not isinstance(table, dict):
+        raise UsageError(f"{where}: not a table; a rule has tool, phase and pattern")
     unknown = sorted(set(table) - {"tool", "phase", "pattern", "module"})
     if unknown:
         raise UsageError(f"{where}: unknown key {unknown[0]!r}; a rule has tool, phase, pattern and module")

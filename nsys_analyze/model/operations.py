@@ -10,6 +10,7 @@ from nsys_analyze.arrays import NONE, Int32, Int64, not_before, order_by
 from nsys_analyze.ingest.columns import Array, Rows
 from nsys_analyze.ingest.events import NO_TIME, Events
 from nsys_analyze.model.api_calls import CorrelationIndex
+from nsys_analyze.model.calls import CallKind
 from nsys_analyze.model.ranges import Strings
 from nsys_analyze.model.tables import Calls, GpuOps, OpKind, Processes
 from nsys_analyze.model.threads import lookup, recode
@@ -31,9 +32,10 @@ _GRAPH_NODE_BITS = 32  # a graphNodeId holds the graph's id above these bits
 
 @dataclass(frozen=True, slots=True)
 class OpCounts:
-    """What was left out or mended: graphs without times, operations that start before their call or end before it."""
+    """What was left out or mended: graphs without times, kernels without an end, operations before their call, ..."""
 
     untimed_graphs: int
+    endless: int
     before_call: int
     reversed_intervals: int
 
@@ -57,6 +59,7 @@ def build_ops(events: Events, processes: Processes, calls: Calls, index: Correla
     graph = columns.pop("graph")
     start, call = columns["start"], columns["call"]
     columns["end"], reversed_ops = not_before(columns["end"], start)
+    function = _functions(columns["process"], columns["name"], graph)
     order = order_by(start).astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -65,11 +68,13 @@ def build_ops(events: Events, processes: Processes, calls: Calls, index: Correla
         order=order,
         rank=rank,
         launch=np.full(len(start), NONE, np.int32),
-        function=_functions(columns["process"], columns["name"], graph),
+        function=function,
+        graph=_of_launches(graph, call, calls),
         names=strings.all,
     )
     early = np.count_nonzero((start < calls.start[call]) & (call >= 0)) if len(calls) else 0
-    return ops, OpCounts(untimed, int(early), reversed_ops)
+    endless = sum(np.count_nonzero(rows["end"] == NO_TIME) for rows in (events.kernels, events.graphs))
+    return ops, OpCounts(untimed, int(endless), int(early), reversed_ops)
 
 
 _DTYPES: dict[str, type[np.signedinteger]] = {
@@ -152,7 +157,12 @@ def _names(source: _Source, events: Events, strings: Strings) -> Int32:
     if source.kind is OpKind.MEMCPY:
         kinds, code = np.unique(source["copyKind"], return_inverse=True)
         return strings.codes(f"[CUDA memcpy {_COPY_KINDS.get(kind, 'unknown')}]" for kind in kinds.tolist())[code]
-    (code,) = strings.codes(["[CUDA memset]" if source.kind is OpKind.MEMSET else "[CUDA graph]"])
+    if source.kind is OpKind.GRAPH:
+        graphs, code = np.unique(_graphs(source), return_inverse=True)
+        return strings.codes("[CUDA graph]" if not graph else f"[CUDA graph {graph}]" for graph in graphs.tolist())[
+            code
+        ]
+    (code,) = strings.codes(["[CUDA memset]"])
     return np.full(len(source["start"]), code, np.int32)
 
 
@@ -169,19 +179,27 @@ def _kernel_names(source: _Source, events: Events, strings: Strings) -> Int32:
 
 
 def _graphs(source: _Source) -> Int64:
-    """The graph that each operation is of, 0 for none: the executable one where graphs are traced whole."""
+    """The executable graph that each operation is of, 0 for one without an id, -1 for none."""
     if source.kind is OpKind.GRAPH:
         execution = source["graphExecId"]
-        return 1 + np.where(execution >= 0, execution, source["graphId"])
+        return np.maximum(np.where(execution > 0, execution, source["graphId"]), 0)
     node = source["graphNodeId"]
-    return np.where(node > 0, 1 + (node >> _GRAPH_NODE_BITS), 0) if node.max(initial=0) > 0 else np.zeros_like(node)
+    return np.where(node > 0, node >> _GRAPH_NODE_BITS, NONE)
+
+
+def _of_launches(graph: Int64, call: Int32, calls: Calls) -> Int64:
+    """The graphs, with 0 also for what a graph launch put on the GPU and no table tells the graph of."""
+    if not len(calls):
+        return graph
+    launched = np.append(calls.of_kind(CallKind.GRAPH_LAUNCH), False)[call]
+    return np.where(launched & (graph < 0), 0, graph)
 
 
 def _functions(process: Int32, name: Int32, graph: Int64) -> Int32:
     """Dense numbers, equal for the same kernel name, or the same graph, of the same process."""
     names = int(name.max(initial=-1)) + 1
     code = name.copy()
-    of_graph = np.flatnonzero(graph)
+    of_graph = np.flatnonzero(graph >= 0)
     if len(of_graph):
         unique, number = np.unique(graph[of_graph], return_inverse=True)
         code[of_graph] = names + number

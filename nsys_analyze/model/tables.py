@@ -110,7 +110,8 @@ class GpuOps:
     ``order`` lists the rows by (start, kind, row of the report), and ``rank`` is each row's place in it. ``device`` is
     the machine's GPU where the report tells, else the process's own CUDA ordinal; ``call`` indexes Calls and ``launch``
     indexes Launches; ``name`` indexes ``names``. ``function`` tells what is launched: equal numbers are the same kernel
-    (or the same graph) of the same process.
+    (or the same graph) of the same process. ``graph`` is the id of the executable CUDA graph that the operation ran in,
+    or is, 0 where nothing tells which, -1 for none.
     """
 
     start: Int64
@@ -124,6 +125,7 @@ class GpuOps:
     launch: Int32
     name: Int32
     function: Int32
+    graph: Int64
     order: Int32
     rank: Int32
     names: list[str]
@@ -193,11 +195,12 @@ class DriverOverhead:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was found and mended while the tables were built."""
+    """What was found and mended while the tables were built. ``endless`` kernels (and graphs) have no end."""
 
     nvtx_rows: int
     calls_doubled: int
     untimed_graphs: int
+    endless: int
     ops_before_call: int
     reversed_intervals: int
     absurd_times: int

@@ -107,6 +107,14 @@ def _kinds(values: Sequence[float | None]) -> list[Number | None]:
     return [None if value is None else Number(KINDS[int(value)]) for value in values]
 
 
+def _in_graphs(row: KernelRow) -> float | None:
+    return row.graph_ops or None
+
+
+def _graph(row: KernelRow) -> str:
+    return f"(graph {row.graph})" if row.graph else ""
+
+
 KERNEL: dict[str, Measure[KernelRow]] = {
     "kind": Measure(title="kind", write=_kinds, get=lambda k: KINDS.index(k.kind), drop=4),
     "count": Measure(title="n", write=units.counts, get=lambda k: k.count, drop=2),
@@ -117,6 +125,7 @@ KERNEL: dict[str, Measure[KernelRow]] = {
     "p95": Measure(title="p95", get=lambda k: k.p95_ns, drop=7, scale="each"),
     "launch-call": Measure(title="launch call", get=lambda k: k.launch_call_ns, drop=3),
     "queue-delay": Measure(title="queue delay", get=lambda k: k.queue_delay_ns, drop=6),
+    "graph-ops": Measure(title="in graphs", write=units.counts, get=_in_graphs, drop=4, remark=_graph),
 }
 
 PROGRAM: dict[str, Measure[Program]] = {

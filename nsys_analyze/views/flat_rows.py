@@ -49,7 +49,7 @@ def kernel_rows(kernels: Sequence[KernelAnalysis]) -> FlatRows:
     columns = _OF_STAGE | dict(zip(flat.header(KernelRow), flat.kinds(KernelRow), strict=True))
     groups: list[list[list[object]]] = [
         [
-            [stage.path, stage.process, stage.instances, *values]
+            [stage.elements, stage.process, stage.instances, *values]
             for stage in each.stages
             for values in flat.rows(KernelRow, stage.rows)
         ]

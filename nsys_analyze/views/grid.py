@@ -38,7 +38,7 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
     """
     names = _name_texts(table)
     needed = max(map(width, [table.title, *names]))
-    blocks = _fitting(_blocks(table), columns - min(needed, table.name_kept))
+    blocks = _fitting(_blocks(table), columns - max(_NAME_LEAST, min(needed, table.name_kept)))
     blocks.insert(0, _left(table.title, names, _name_width(needed, columns - _taken(blocks))))
     lines = [_GAP.join(block.title for block in blocks).rstrip()]
     place = 0
@@ -48,9 +48,25 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
             lines.append(_line(blocks, place, emphasize))
             indent = _INDENT * (row.name.indent + bool(group.heading) + 1)
             for remark in row.remarks:
-                lines += wrap([indent + remark[0], *remark[1:]], "; ", columns, indent + _INDENT)
+                lines += _remark(remark, columns, indent)
             place += 1
     return lines + [line for sentence in table.footer for line in wrap(sentence.split(), " ", columns, _INDENT)]
+
+
+def _remark(parts: Sequence[str], columns: int, indent: str) -> list[str]:
+    """A remark's lines, each part on one line where it fits."""
+    lines = wrap([indent + parts[0], *parts[1:]], "; ", columns, indent + _INDENT)
+    return [
+        short
+        for line in lines
+        for short in ([line] if width(line) <= columns else _by_words(line, columns, indent + _INDENT))
+    ]
+
+
+def _by_words(line: str, columns: int, indent: str) -> list[str]:
+    start = len(line) - len(line.lstrip())
+    first, *rest = line.split()
+    return wrap([line[:start] + first, *rest], " ", columns, indent)
 
 
 def _line(blocks: Sequence[_Block], place: int, emphasize: Callable[[str], str]) -> str:

@@ -9,10 +9,10 @@ from nsys_analyze.metrics.results import Analysis, Communication, KernelAnalysis
 from nsys_analyze.views import units
 from nsys_analyze.views.columns import KERNEL
 from nsys_analyze.views.document import Document, Name, Remarks, Row, Table
-from nsys_analyze.views.naming import flat_names
+from nsys_analyze.views.naming import flat_names, process_labels
 from nsys_analyze.views.remarks import heading, remarks
 from nsys_analyze.views.tables import Entry, Report, labelled, left_out, table
-from nsys_analyze.views.text import visible
+from nsys_analyze.views.text import path_text, visible
 
 _ROWS = {"name": "kernel", "label": "label", "operation": "operation"}  # what a row is called
 _NAME_KEPT = 34  # kernels' names are long, and say most
@@ -50,11 +50,14 @@ def compose(analyses: Sequence[Analysis], kernels: Sequence[KernelAnalysis], cho
 
 
 def _stages(report: Report, kernels: KernelAnalysis) -> list[_Shown]:
-    shown = []
-    for stage, name in zip(kernels.stages, flat_names(report.analysis.stages), strict=True):
-        process = report.process(stage.process)
-        shown.append(_Shown(report, stage, name.text + (f" ({process})" if process else ""), _ROWS[kernels.by]))
-    return shown
+    names = [name.text for name in flat_names(report.analysis.stages)]
+    names += [path_text(stage.elements) for stage in kernels.stages[len(names) :]]
+    processes = process_labels(report.analysis, kernels.stages)
+    return [
+        _Shown(report, stage, name + (f" ({process})" if process else ""), _ROWS[kernels.by])
+        for stage, name in zip(kernels.stages, names, strict=True)
+        for process in [processes.get(stage.process)]
+    ]
 
 
 def _table(reports: Sequence[Report], title: str, shown: Sequence[_Shown]) -> Table:
@@ -63,7 +66,10 @@ def _table(reports: Sequence[Report], title: str, shown: Sequence[_Shown]) -> Ta
     entries = [[entry for each in shown if each.report is report for entry in _entries(each)] for report in reports]
     footer = [line for each in shown for line in _below(each, several=several)]
     kinds = {row.kind for each in shown for row in each.stage.rows}
-    measures = [measure for name, measure in KERNEL.items() if name != "kind" or len(kinds) > 1]
+    hidden = set() if len(kinds) > 1 else {"kind"}
+    if all(each.stage.scope != "stage" for each in shown):
+        hidden.add("per-instance")
+    measures = [measure for name, measure in KERNEL.items() if name not in hidden]
     return replace(table(title, reports, entries, measures, footer), name_kept=_NAME_KEPT)
 
 
@@ -77,15 +83,26 @@ def _below(shown: _Shown, *, several: bool) -> list[str]:
     stage, where = shown.stage, f"{shown.report.label}: " if several else ""
     rest = left_out(stage.rows_in_all, len(stage.rows), shown.what, "--top 0 lists all")
     lines = [*(f"{units.duration(stage.time_left_out_ns)} in {line}" for line in rest), _whole(stage)]
+    if stage.graph_ops:
+        lines.append(f"{stage.graph_ops:,} of them in CUDA graphs.")
+    if stage.benchmark_kernels:
+        lines.append(_tuning(stage.benchmark_kernels))
     if stage.communication is not None:
         lines.append(_communication(stage.communication))
     return [f"{where}{line}" for line in lines]
 
 
 def _whole(stage: StageKernels) -> str:
-    instances = f"{stage.instances:,} instance{'' if stage.instances == 1 else 's'}"
-    time = units.duration(stage.gpu_time_ns or 0)
-    return f"{time} in all: {stage.gpu_ops:,} GPU operations in {instances}."
+    ops = stage.gpu_ops or 0
+    said = f"{units.duration(stage.gpu_time_ns or 0)} in all: {ops:,} GPU operation{'' if ops == 1 else 's'}"
+    if stage.scope != "stage":
+        return f"{said}."
+    return f"{said} in {stage.instances:,} instance{'' if stage.instances == 1 else 's'}."
+
+
+def _tuning(kernels: int) -> str:
+    were = "kernel was" if kernels == 1 else "kernels were"
+    return f"autotuning: {kernels:,} {were} launched only to be timed."
 
 
 def _communication(communication: Communication) -> str:

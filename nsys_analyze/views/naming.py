@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from nsys_analyze.metrics.loops import ancestors, identity
-from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Process, RankedStage, Stage
+from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Process, RankedStage, Stage, StageKernels
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
 
@@ -21,9 +21,12 @@ def report_labels(analyses: Sequence[Analysis | KernelAnalysis]) -> list[str]:
     ]
 
 
-def process_labels(analysis: Analysis) -> dict[int, str]:
-    """Returns each process's label: nothing where only one has stages, else its rank, or its name and pid."""
-    if len({stage.process for stage in analysis.stages}) < 2:
+def process_labels(analysis: Analysis, stages: Sequence[Stage | StageKernels] = ()) -> dict[int, str]:
+    """Returns each process's label: nothing where only one has stages, else its rank, or its name and pid.
+
+    The stages are the analysis's, unless others are given.
+    """
+    if len({stage.process for stage in stages or analysis.stages}) < 2:
         return {}
     one_name = len({process.name for process in analysis.report.processes}) == 1
     return {process.pid: _process_label(process, one_name) for process in analysis.report.processes}

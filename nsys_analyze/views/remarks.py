@@ -91,7 +91,7 @@ def _coverage(coverage: Coverage) -> list[str]:
 
 
 def _covered(coverage: Coverage) -> str:
-    part = coverage.gpu_time_ns.attributed_share
+    part = coverage.attributed_share
     of_time = "" if part is None else f", {units.share(part)} of GPU time"
     how = f"{coverage.process:,} of them by way of their process's main thread"
     if not coverage.process:
@@ -100,5 +100,5 @@ def _covered(coverage: Coverage) -> str:
 
 
 def _missing(coverage: Coverage, reason: str, text: str) -> str:
-    time = units.duration(getattr(coverage.gpu_time_ns, reason))
-    return f"{getattr(coverage, reason):,} {text}: {time}"
+    said = f"{getattr(coverage, reason):,} {text}"
+    return f"{said}: {units.duration(getattr(coverage.gpu_time_ns, reason))}" if coverage.gpu_time_ns else said

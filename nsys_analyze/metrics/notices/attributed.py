@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsys_analyze.attribution import How
-from nsys_analyze.metrics.results import Coverage, Notice
+from nsys_analyze.metrics.results import Coverage, CoverageTime, Notice
 from nsys_analyze.metrics.wording import worded
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def notices(report: Report, how: npt.NDArray[np.int8], coverage: Coverage) -> It
         if count and not told_already:
             code = kind.name.lower().replace("_", "-")
             yield Notice(code=code, message=worded(message, count), count=count)
-    share = coverage.gpu_time_ns.attributed_share
+    share = coverage.attributed_share
     if share is not None and share < _LEAST_SHARE and len(trace.ranges) and len(trace.calls):
-        yield _low(report, how, coverage, share)
+        yield _low(report, how, coverage.gpu_time_ns, share)
 
 
-def _low(report: Report, how: npt.NDArray[np.int8], coverage: Coverage, share: float) -> Notice:
-    times = {kind: int(getattr(coverage.gpu_time_ns, kind.name.lower())) for kind in _REASONS}
+def _low(report: Report, how: npt.NDArray[np.int8], time: CoverageTime | None, share: float) -> Notice:
+    times = {kind: int(getattr(time, kind.name.lower())) for kind in _REASONS}
     most = max(times, key=lambda kind: times[kind])
-    whole = coverage.gpu_time_ns.gpu_ops
+    whole = sum(times.values()) / (1 - share)
     return Notice(
         code="low-coverage",
         message=f"the ranges own {100 * share:.0f}% of the GPU's time; {100 * times[most] / whole:.0f}% "

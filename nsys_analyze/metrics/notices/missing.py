@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nsys_analyze.ingest.metadata import Metadata
-from nsys_analyze.metrics.coverage import knows_gpu
+from nsys_analyze.metrics.coverage import knows_durations, knows_gpu
 from nsys_analyze.metrics.results import Notice
 from nsys_analyze.metrics.versions import conflicts, dotted, version
 from nsys_analyze.metrics.wording import worded
@@ -69,6 +69,11 @@ def _no_cuda(trace: Trace) -> Notice | None:
     if not ops:
         message = "CUDA call[|s] but no GPU operation; the profiler may be older than the driver"
         return Notice(code="no-gpu-ops", message=worded(message, calls), count=calls)
+    if not knows_durations(trace):
+        return Notice(
+            code="gpu-unknown",
+            message="no kernel has an end in the report: how long the GPU worked, and for what, is unknown",
+        )
     if not knows_gpu(trace):
         return Notice(
             code="gpu-unknown",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from nsys_analyze.metrics.results.parts import Communication
 from nsys_analyze.metrics.results.report import Coverage, Notice, ReportInfo, Settings
 
+SCOPES = {"program": "whole program", "outside": "outside any range"}  # of what has no path
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedOps:
@@ -28,7 +30,9 @@ class KernelRow:
 
     ``share`` is of the GPU time of all operations of the stage. ``launch_call_ns`` is the median of the calls that
     launched them, without each function's first launch and copies that wait; ``queue_delay_ns`` is the median from the
-    end of such a call to its first operation, where that is one of these. ``names`` lists what stands under a label.
+    end of such a call to its first operation, where that is one of these. ``graph_ops`` of them are nodes of CUDA
+    graphs; ``graph`` is the id of the executable graph, if all are of one (or are it) and the report tells. ``names`` lists what stands under a
+    label.
     """
 
     title: str
@@ -43,12 +47,18 @@ class KernelRow:
     p95_ns: float
     launch_call_ns: float | None
     queue_delay_ns: float | None
+    graph_ops: int
+    graph: int | None
     names: list[NamedOps] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageKernels:
     """A stage's GPU operations: ``gpu_ops`` of them, whose durations add up to ``gpu_time_ns``.
+
+    ``scope`` is "stage"; or "program", a process without any range as a whole; or "outside", what belongs to no range
+    of a process that has some. The last two have no path. ``graph_ops`` are nodes of CUDA graphs, and
+    ``benchmark_kernels`` were launched only to be timed.
 
     ``rows`` has the largest total first, unless asked otherwise; ``rows_in_all`` counts those left out, too. Where the
     report cannot tell what a range put on the GPU, the counts are None.
@@ -64,6 +74,14 @@ class StageKernels:
     communication: Communication | None
     rows_in_all: int
     rows: list[KernelRow]
+    scope: str = "stage"
+    graph_ops: int | None = None
+    benchmark_kernels: int | None = None
+
+    @property
+    def elements(self) -> list[str]:
+        """The path, or what stands for it where there is none."""
+        return self.path or [SCOPES[self.scope]]
 
     @property
     def rows_left_out(self) -> int:

@@ -27,7 +27,7 @@ class Program:
     gpu_ops: int
     kernels: int | None
     kernel_ns: int | None
-    busy_ns: int
+    busy_ns: int | None
     profiler_ns: int
     compile_ns: int | None = None
 
@@ -134,7 +134,10 @@ class CoverageTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """GPU operations, by how they were attributed; ``gpu_ops`` is their number and the sum of the other counts."""
+    """GPU operations, by how they were attributed; ``gpu_ops`` is their number and the sum of the other counts.
+
+    ``gpu_time_ns`` is None where the report does not tell how long kernels took.
+    """
 
     gpu_ops: int
     thread: int
@@ -142,13 +145,18 @@ class Coverage:
     no_launch_row: int
     outside_ranges: int
     ambiguous_thread: int
-    gpu_time_ns: CoverageTime
+    gpu_time_ns: CoverageTime | None
     launches_without_gpu_op: int
 
     @property
     def attributed(self) -> int:
         """Operations that belong to a range."""
         return self.thread + self.process
+
+    @property
+    def attributed_share(self) -> float | None:
+        """GPU time of the operations that belong to a range, as a share of all; None where there is none to tell."""
+        return None if self.gpu_time_ns is None else self.gpu_time_ns.attributed_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def _head(report: Report) -> Head:
         label=names.short(label),
         facts=facts,
         remarks=found,
-        share=report.analysis.coverage.gpu_time_ns.attributed_share,
+        share=report.analysis.coverage.attributed_share,
         warnings=sum(note.level == "warning" for note in found.notes),
     )
 
