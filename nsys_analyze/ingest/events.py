@@ -174,7 +174,9 @@ def _lacking_names(export: Export) -> list[tuple[str, str]]:
 def _plausible(tables: list[Rows]) -> tuple[list[Rows], int]:
     """The tables without rows whose times are NULL or far from everybody else's, and how many rows these were."""
     samples = [rows["start"][:: len(rows) // 1000 + 1] for rows in tables if len(rows)]
-    middle = int(np.median(np.concatenate(samples))) if samples else 0
+    told = np.concatenate(samples) if samples else np.zeros(0, np.int64)
+    told = told[told != NO_TIME]
+    middle = int(np.median(told)) if len(told) else 0
     low, high = middle - _LONGEST_CAPTURE, middle + _LONGEST_CAPTURE
     kept, absurd = [], 0
     for rows in tables:

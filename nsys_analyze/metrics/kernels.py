@@ -225,7 +225,7 @@ def _launch_times(launches: Launches, row: Int64, owned: OwnedOps, rows: int) ->
 
 
 def _graphs(ops: GpuOps, op: AnyInt, row: Int64, rows: int) -> tuple[Int64, Int64]:
-    """How many operations of each row are nodes of CUDA graphs; and the graph, 0 for none, several or an unknown one."""
+    """How many operations of each row are nodes of CUDA graphs; the graph, 0 for none, several or an unknown one."""
     graph = ops.graph[op]
     inside = np.flatnonzero(graph >= 0)
     graph, row, node = graph[inside], row[inside], ops.kind[op[inside]] != OpKind.GRAPH

@@ -159,9 +159,8 @@ def _names(source: _Source, events: Events, strings: Strings) -> Int32:
         return strings.codes(f"[CUDA memcpy {_COPY_KINDS.get(kind, 'unknown')}]" for kind in kinds.tolist())[code]
     if source.kind is OpKind.GRAPH:
         graphs, code = np.unique(_graphs(source), return_inverse=True)
-        return strings.codes("[CUDA graph]" if not graph else f"[CUDA graph {graph}]" for graph in graphs.tolist())[
-            code
-        ]
+        called = (f"[CUDA graph {graph}]" if graph else "[CUDA graph]" for graph in graphs.tolist())
+        return strings.codes(called)[code]
     (code,) = strings.codes(["[CUDA memset]"])
     return np.full(len(source["start"]), code, np.int32)
 

@@ -31,8 +31,8 @@ class KernelRow:
     ``share`` is of the GPU time of all operations of the stage. ``launch_call_ns`` is the median of the calls that
     launched them, without each function's first launch and copies that wait; ``queue_delay_ns`` is the median from the
     end of such a call to its first operation, where that is one of these. ``graph_ops`` of them are nodes of CUDA
-    graphs; ``graph`` is the id of the executable graph, if all are of one (or are it) and the report tells. ``names`` lists what stands under a
-    label.
+    graphs; ``graph`` is the id of the executable graph, if all of these are of one (or are it) and the report tells.
+    ``names`` lists what stands under a label.
     """
 
     title: str
