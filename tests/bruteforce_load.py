@@ -253,6 +253,8 @@ class _Loader:
 
 def _name(kind: str, event: Row) -> str:
     copies = {1: "Host-to-Device", 2: "Device-to-Host", 8: "Device-to-Device", 10: "Peer-to-Peer"}
+    if kind == "graph":
+        return f"[CUDA graph {event['graphExecId']}]"
     return f"[CUDA memcpy {copies[event['copyKind']]}]" if kind == "memcpy" else f"[CUDA {kind}]"
 
 

@@ -7,7 +7,10 @@ import pytest
 
 from nsys_analyze.metrics.results import KernelsPerInstance
 from nsys_analyze.views import table_view, text
+from nsys_analyze.views.document import Column, Group, Name, Row, Table
+from nsys_analyze.views.grid import grid
 from nsys_analyze.views.page import Layout
+from nsys_analyze.views.units import Number
 from tests.view_samples import (
     HOSTILE,
     LLAMA,
@@ -319,3 +322,20 @@ def test_long_names_are_cut_in_the_middle():
     assert "xxxx…xxxx" in output
     assert max(len(line) for line in output.splitlines()) <= 100
     assert len(HOSTILE[4]) == 10_000
+
+
+def test_a_long_part_of_a_remark_is_broken():
+    reason = "start skew unknown: instances cannot be paired: ranks have 249 to 255 of them"
+    rows = [Row(Name("step"), remarks=[["2 ranks", reason], [reason]])]
+    cells = [Column(title="wall", cells=[Number("1")])]
+    lines = grid(Table(title="Ranks", groups=[Group(heading="", rows=rows)], columns=cells), 50, str)
+    assert max(map(text.width, lines)) <= 50
+    assert " ".join(" ".join(lines[2:]).split()) == f"2 ranks {reason} {reason}"
+    assert all(line.startswith("  ") for line in lines[2:])
+
+
+def test_columns_make_room_for_the_shortest_name_that_is_set():
+    rows = [Row(Name("GPU"))]
+    cells = [Column(title=title, cells=[Number("1")], drop=1) for title in ("aaaa", "bbbb")]
+    lines = grid(Table(title="T", groups=[Group(heading="", rows=rows)], columns=cells), 18, str)
+    assert max(map(text.width, lines)) <= 18
