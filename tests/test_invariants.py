@@ -164,7 +164,7 @@ def under_both_rules(path: Path) -> list[Report]:
 # --- real reports
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", (*SAMPLES, "llama_train_fsdp", "llama_cudagraphs_whole"))
 def test_real_reports(sample_report, name):
     reports = under_both_rules(sample_report(name))
     check_rules(*reports)
