@@ -145,6 +145,32 @@ def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, text, line, told
     assert "\n" not in str(error.value)
 
 
+OWN = "write [check], [[check.budget]] and [[check.accept]]"
+TOOLS = "write [tool.nsys-analyze.check], [[tool.nsys-analyze.check.budget]] and [[tool.nsys-analyze.check.accept]]"
+
+
+@pytest.mark.parametrize("before", ["", "check.strict = true\n"])
+@pytest.mark.parametrize(
+    ("name", "table", "told"),
+    [
+        ("nsys-analyze.toml", "chek.budget", f"chek is not known here; {OWN}"),
+        ("nsys-analyze.toml", "budget", f"budget is not known here; {OWN}"),
+        ("nsys-analyze.toml", "tool.nsys-analyze.check.budget", f"tool is not known here; {OWN}"),
+        ("pyproject.toml", "tool.nsys-analyze.budget", f"tool.nsys-analyze.budget is not known here; {TOOLS}"),
+        ("pyproject.toml", "tool.nsys_analyze.check.budget", f"tool.nsys_analyze is not known here; {TOOLS}"),
+        ("pyproject.toml", "tool.nsys-analyse.check.budget", f"tool.nsys-analyse is not known here; {TOOLS}"),
+    ],
+)
+def test_a_misspelt_table_is_refused_with_its_line(tmp_path, name, table, told, before):
+    before = before if name == "nsys-analyze.toml" else f"[tool.ruff]\nline-length = 120\n[tool.other]\n{before}"
+    path = written(tmp_path, f'{before}\n[[{table}]]\nstage = "step"\nkernels = 1\n', name)
+    line = before.count("\n") + 2
+    for read, file in ((lambda: read_config(path), path), (lambda: find_config(tmp_path), name)):
+        with pytest.raises(UsageError) as error:
+            read()
+        assert str(error.value) == f"{file}:{line}: {told}"
+
+
 @pytest.mark.parametrize("text", ["[tool.nsys-analyze.check", "[tool.nsys-analyze]\ncheck = 1\n", "\x00"])
 def test_a_broken_file_is_refused(tmp_path, text):
     with pytest.raises(UsageError, match=r"pyproject\.toml"):
@@ -153,7 +179,7 @@ def test_a_broken_file_is_refused(tmp_path, text):
 
 def test_a_named_file_must_say_something(tmp_path):
     with pytest.raises(UsageError, match=r"no table \[check\]"):
-        read_config(written(tmp_path, "[other]\n", "mine.toml"))
+        read_config(written(tmp_path, "# nothing\n", "mine.toml"))
     with pytest.raises(UsageError, match="cannot be read"):
         read_config(tmp_path / "absent.toml")
 

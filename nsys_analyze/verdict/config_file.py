@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from nsys_analyze.durations import parse_duration
 from nsys_analyze.errors import UsageError
 from nsys_analyze.verdict.config import IGNORE_BELOW, INCREASE, WARMUP, Accept, Budget, Config, Level, Place
 from nsys_analyze.verdict.judged import JUDGED, Judged
-from nsys_analyze.verdict.toml_lines import Address, key_lines, line_of
+from nsys_analyze.verdict.toml_lines import Address, first_line_within, key_lines, line_of
 
 FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nsys-analyze.toml", ("check",)),
@@ -24,6 +25,7 @@ _KEYS = (
     *("baseline", "history", "max_increase", "ignore_below", "warmup", "stages", "metrics", "noise", "strict"),
     *("budget", "accept"),
 )
+_LIKE_ITS_NAME = 0.9  # of [tool.NAME]: what is as similar was meant to be this tool's
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%", re.ASCII)
 _MOST_PERCENT = 10_000
 _LONGEST = 86_400_000_000_000  # ns: a day
@@ -75,14 +77,34 @@ def _read(path: Path, table: tuple[str, ...], start: Path) -> Config | None:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from error
+    source = _Source(_shown(path, start), key_lines(text), table)
+    _refuse_misspelt(document, source)
     for key in table:
         document = document.get(key) if isinstance(document, dict) else None
     if document is None:
         return None
-    source = _Source(_shown(path, start), key_lines(text), table)
     if not isinstance(document, dict):
         source.refuse((), "is no table")
     return _config(document, source, path.resolve().parent)
+
+
+def _refuse_misspelt(document: Mapping[str, Any], source: _Source) -> None:
+    """Refuses tables beside the check's own, whose budgets would go unheeded."""
+    *around, own = source.table
+    if around:
+        tools = document.get(around[0])
+        for name in tools if isinstance(tools, dict) else ():
+            if name != around[1] and _is_like(name, around[1]):
+                source.refuse_table((around[0], name))
+        document = tools.get(around[1]) if isinstance(tools, dict) else {}
+    for name in document if isinstance(document, dict) else ():
+        if name != own:
+            source.refuse_table((*around, name))
+
+
+def _is_like(name: str, wanted: str) -> bool:
+    plain = (re.sub(r"[\W_]", "", each.lower()) for each in (name, wanted))
+    return difflib.SequenceMatcher(None, *plain).ratio() >= _LIKE_ITS_NAME
 
 
 def _shown(path: Path, start: Path) -> str:
@@ -103,6 +125,13 @@ class _Source:
 
     def place(self, address: Address) -> Place:
         return Place(file=self.file, line=line_of((*self.table, *address), self.lines))
+
+    def refuse_table(self, address: tuple[str, ...]) -> NoReturn:
+        """Refuses a table, by its address from the top, that is none of the check's."""
+        place = Place(file=self.file, line=first_line_within(address, self.lines))
+        own = ".".join(self.table)
+        hint = f"write [{own}], [[{own}.budget]] and [[{own}.accept]]"
+        raise UsageError(f"{place}: {'.'.join(address)} is not known here; {hint}")
 
     def refuse(self, address: Address, why: str) -> NoReturn:
         named = [str(key) for key in address if isinstance(key, str)]

@@ -34,6 +34,11 @@ def line_of(address: Address, lines: dict[Address, int]) -> int | None:
     return lines.get(address)
 
 
+def first_line_within(address: Address, lines: dict[Address, int]) -> int | None:
+    """Returns the line where a table, or anything inside it, is first spoken of."""
+    return min((line for inner, line in lines.items() if inner[: len(address)] == address), default=None)
+
+
 def _entered(header: str, entered: dict[Address, int], *, several: bool) -> Address:
     """The address of the table that a header opens; a path through an array of tables goes through its last one."""
     address: Address = ()
