@@ -87,11 +87,20 @@ def test_the_nearest_folder_with_a_configuration_decides(tmp_path):
 def test_what_is_dumped_reads_as_the_same(tmp_path):
     first = read_config(written(tmp_path, EXAMPLE))
     again = read_config(written(tmp_path, as_toml(first), "nsys-analyze.toml"))
-    plain = [
-        [(one.stage, one.metric, one.maximum, one.increase, one.level) for one in config.budgets if one.named]
-        for config in (first, again)
-    ]
-    assert plain[0] == plain[1]
+    named, margins = (
+        [
+            [
+                (one.stage, one.metric, one.maximum, one.increase, one.level)
+                for one in config.budgets
+                if one.named is named
+            ]
+            for config in (first, again)
+        ]
+        for named in (True, False)
+    )
+    assert named[0] == named[1]
+    assert margins[0]
+    assert set(margins[0]) <= set(margins[1])
     assert (first.increase, first.ignore_below, first.baseline) == (again.increase, again.ignore_below, again.baseline)
     assert first.accepts[0].up_to == again.accepts[0].up_to
     assert as_toml(Config()).startswith("[check]  # no configuration found")

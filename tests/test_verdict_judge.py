@@ -6,6 +6,7 @@ import pytest
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.verdict.config import Accept, Budget, Place
+from nsys_analyze.verdict.config_file import config_of
 from nsys_analyze.verdict.results import Outcome, State
 from tests.verdict_samples import STEP, report, stage, step, verdict
 
@@ -206,6 +207,18 @@ def test_a_budget_sets_the_margin_of_its_stage():
     assert state(verdict(three(), new), "pace") is State.REGRESSED
     margin = budget("pace", increase=0.5, named=False)
     assert state(verdict(three(), new, budgets=[margin]), "pace") is State.OK
+
+
+@pytest.mark.parametrize("pattern", ["step", "steady/*"])
+def test_an_entry_that_names_no_quantity_adds_no_checks(pattern):
+    config = config_of({"budget": [{"stage": pattern, "max_increase": "50%"}]}, "config")
+    new = three(pace=2.8e6, elapsed=9e6)
+    plain, wider = verdict(three(elapsed=1e6), new), verdict(three(elapsed=1e6), new, budgets=config.budgets)
+    assert [check.metric for check in plain.checks if check.state is State.REGRESSED] == ["pace"]
+    assert sorted(check.metric for check in wider.checks) == sorted(check.metric for check in plain.checks)
+    assert state(wider, "pace") is State.OK
+    named = config_of({"budget": [{"stage": pattern, "elapsed": {"max_increase": "50%"}}]}, "config")
+    assert state(verdict(three(elapsed=1e6), new, budgets=named.budgets), "elapsed") is State.REGRESSED
 
 
 def test_budgets_of_what_a_report_cannot_tell():

@@ -292,9 +292,8 @@ def _budgets(entry: _Reader) -> Iterator[Budget]:
     if increase is not None:
         for name in JUDGED:
             if name not in names:
-                yield Budget(
-                    stage=stage, metric=name, increase=increase, level=level, place=entry.place("max_increase")
-                )
+                place = entry.place("max_increase")
+                yield Budget(stage=stage, metric=name, increase=increase, level=level, named=False, place=place)
     for name in names:
         yield _budget(entry, stage, JUDGED[name], increase, level)
 

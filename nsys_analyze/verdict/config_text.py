@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nsys_analyze.durations import duration_text
 from nsys_analyze.metrics.wording import path_title
-from nsys_analyze.verdict.config import Accept, Budget, Config
+from nsys_analyze.verdict.config import Accept, Budget, Config, Place
 from nsys_analyze.verdict.gates import Gate
 from nsys_analyze.verdict.judged import JUDGED
 from nsys_analyze.verdict.wording import percent
@@ -33,9 +33,13 @@ def _general(config: Config) -> Iterator[str]:
 
 
 def _tables(config: Config) -> Iterator[str]:
+    told: set[tuple[str, Place]] = set()
     for budget in config.budgets:
         if budget.named:
             yield from _budget(budget)
+        elif (budget.stage, budget.place) not in told:
+            told.add((budget.stage, budget.place))
+            yield from _margin(budget)
     for accept in config.accepts:
         yield from _accept(accept)
 
@@ -46,6 +50,12 @@ def _budget(budget: Budget) -> Iterator[str]:
     parts += [f'level = "{budget.level}"']
     yield from ("", "[[check.budget]]", f"stage = {json.dumps(budget.stage)}")
     yield f"{budget.metric} = {{ {', '.join(parts)} }}  # {budget.place}"
+
+
+def _margin(budget: Budget) -> Iterator[str]:
+    yield from ("", "[[check.budget]]", f"stage = {json.dumps(budget.stage)}")
+    yield f'max_increase = "{percent(budget.increase or 0)}"  # {budget.place}'
+    yield f'level = "{budget.level}"'
 
 
 def _accept(accept: Accept) -> Iterator[str]:
