@@ -24,19 +24,20 @@ def past_samples(
 ) -> list[ReportSample]:
     """Returns what a history's runs with a label say about new reports: a baseline.
 
-    Reports that cannot be compared with the new ones, or cannot be judged, are left out, unless all are: then a verdict
-    says why. Each quantity counts from its last change on.
+    Runs whose check failed are left out: what failed once would pass the next time. Reports that cannot be compared
+    with the new ones, or cannot be judged, are left out, unless all are: then a verdict says why. Each quantity counts
+    from its last change on.
 
     Raises:
         ReportError: If the database cannot be read, or is no history.
-        UsageError: If no run has the label, or ruptures is missing.
+        UsageError: If no run has the label, all of them failed, or ruptures is missing.
     """
     runs = [
         [
             replace(sample(report, config.warmup), label=f"{label} #{run.number} {report.label}")
             for report in run.reports
         ]
-        for run in load(path, label=label, newest=_MOST)
+        for run in load(path, label=label, newest=_MOST, failed=False)
     ]
     usable = [[report for report in without_cut(run, new) if _is_usable(report, new)] for run in runs]
     kept = usable if any(usable) else runs[-1:]

@@ -19,6 +19,7 @@ from nsys_analyze.store.loading import count, load
 from nsys_analyze.store.saving import save
 from nsys_analyze.verdict.changes import level_starts
 from nsys_analyze.verdict.config import Config
+from nsys_analyze.verdict.config_file import config_of
 from nsys_analyze.verdict.judged import JUDGED
 from nsys_analyze.verdict.noise import packaged
 from nsys_analyze.verdict.results import Outcome, State
@@ -100,6 +101,36 @@ def test_a_baseline_begins_after_the_last_change(path):
     assert len(past(path)) == 10
     paces = [report.stages[STEP].values.get("pace") for report in past(path)]
     assert paces == [2e6] * 10  # what did not change counts from the start
+
+
+def test_what_failed_is_no_baseline(path):
+    config, today = Config(baseline="history:main"), START.date()
+    fill(path, noisy(*[200e3] * 3))
+    for seed in (2, 3, 4):
+        (slow,) = noisy(500e3, seed=seed)
+        base = past(path)
+        assert [report.label for report in base] == [f"main #{place} r.sqlite" for place in (1, 2, 3)]
+        found = check_samples([sample(report, 1) for report in slow], base, config, today)
+        assert found.exit_code == 1
+        fill(path, [slow], verdict=found)
+    assert len(load(path)) == 6  # trends show them
+    (slow,) = noisy(500e3, seed=5)
+    limit = {"stage": "step", "up_to": "1 ms", "reason": "meant"}
+    accept = config_of({"accept": [limit | {"metric": name} for name in ("startup_gap", "startup_gap_prelude")]}, "c")
+    accepted = check_samples([sample(report, 1) for report in slow], past(path), accept, today)
+    assert accepted.exit_code == 0
+    fill(path, [slow], verdict=accepted)
+    assert [report.label for report in past(path)][3:] == ["main #7 r.sqlite"]
+
+
+def test_a_label_whose_runs_all_failed(path):
+    failed = check_samples(new(kernels=70), new(), Config(), START.date())
+    assert failed.exit_code == 1
+    fill(path, [[made(kernels=70)]], verdict=failed)
+    with pytest.raises(UsageError, match="every run with the label 'main' failed its check"):
+        past(path)
+    fill(path, [[made(kernels=70)]])  # the same report, saved without a check
+    assert [report.label for report in past(path)] == ["main #2 r.sqlite"]
 
 
 def test_one_odd_run_is_no_change(path):

@@ -48,7 +48,7 @@ def begins(target: str, label: str | None, baseline: Sequence[str], config: Conf
         return False
     from nsys_analyze.store.loading import count
 
-    first = not path.exists() or not path.stat().st_size or not count(path, label)
+    first = not path.exists() or not path.stat().st_size or not count(path, label, failed=False)
     if first:
         click.echo(f"{target}: this run is the first of {label}; nothing to compare it with", err=True)
     return first

@@ -26,6 +26,7 @@ def load(
     newest: int | None = None,
     quantities: Sequence[str] | None = None,
     distinct: bool = True,
+    failed: bool = True,
 ) -> list[Run]:
     """Returns runs, the oldest first.
 
@@ -35,35 +36,40 @@ def load(
         newest: At most so many, those that were saved last.
         quantities: What to read of each stage; everything, if left out.
         distinct: Leave a report that was saved again, under whatever name, out of later runs: it is no other capture.
+        failed: With runs whose check failed.
 
     Raises:
         ReportError: If the database cannot be read, or is no history.
         UsageError: If there is no run, or none with the label.
     """
     with opened(path) as database:
-        rows = list(_runs(database, label, newest))
+        rows = list(_runs(database, label, newest, failed=failed))
         if not rows:
             raise UsageError(f"{path}: {_nothing(database, label)}")
         reader = _Reader(database, quantities, distinct=distinct)
         return [reader.run(row) for row in reversed(rows)]
 
 
-def count(path: Path, label: str | None) -> int:
-    """Returns how many runs there are, or how many with a label.
+def count(path: Path, label: str | None, *, failed: bool = True) -> int:
+    """Returns how many runs there are, or how many with a label; ``failed``: with those whose check failed.
 
     Raises:
         ReportError: If the database cannot be read, or is no history.
     """
     with opened(path) as database:
-        return database.table("runs").count_where(*_labelled(label))
+        return database.table("runs").count_where(*_chosen(label, failed=failed))
 
 
-def _runs(database: Database, label: str | None, newest: int | None) -> Iterator[dict[str, Any]]:
-    return database.table("runs").rows_where(*_labelled(label), order_by="id desc", limit=newest)
+def _runs(database: Database, label: str | None, newest: int | None, *, failed: bool) -> Iterator[dict[str, Any]]:
+    return database.table("runs").rows_where(*_chosen(label, failed=failed), order_by="id desc", limit=newest)
 
 
-def _labelled(label: str | None) -> tuple[str | None, list[str]]:
-    return (None, []) if label is None else ("label = ?", [label])
+def _chosen(label: str | None, *, failed: bool) -> tuple[str | None, list[str]]:
+    """The condition on runs, and its parameters. Runs that were not checked have no outcome."""
+    conditions = {} if label is None else {"label = ?": label}
+    if not failed:
+        conditions["outcome IS NOT ?"] = Outcome.FAILED.value
+    return " AND ".join(conditions) or None, [*conditions.values()]
 
 
 def _labels(database: Database) -> list[str]:
@@ -75,6 +81,8 @@ def _nothing(database: Database, label: str | None) -> str:
     if label is None:
         return "holds no run yet; check REPORT... --save adds one"
     known = _labels(database)
+    if label in known:
+        return f"every run with the label {label!r} failed its check; none can be a baseline"
     more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
     return f"no run has the label {label!r}; there are: {', '.join(known[:_NAMED]) + more or 'none'}"
 
