@@ -260,6 +260,35 @@ def test_stages_and_metrics_can_be_chosen():
     assert [(check.stage, check.metric) for check in found.checks] == [(["steady", "step"], "pace")]
 
 
+def compiling(first_wall, *loops, holds_loop=True):
+    once = stage(("compile",), loop=False, holds_loop=holds_loop, steady=0, active=0, values={"first_wall": first_wall})
+    return report(once, stage(), *loops)
+
+
+def inner(active, name="warmup"):
+    return stage(("compile", name), active=active)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "checked"),
+    [
+        ([], [], True),
+        ([], [inner(9_000_000)], True),  # the loop is new
+        ([inner(9_000_000)], [], True),
+        ([inner(90_000)], [inner(90_000)], True),  # too small to be checked itself
+        ([inner(9_000_000)], [inner(9_000_000)], False),  # checked itself
+    ],
+)
+def test_a_top_level_stage_is_checked_unless_its_loop_is(base, new, checked):
+    found = verdict(
+        [compiling(2e9, *base, holds_loop=bool(base))] * 3, [compiling(9e9, *new, holds_loop=bool(new))] * 3
+    )
+    states = {check.state for check in found.checks if (check.stage, check.metric) == (["compile"], "first_wall")}
+    assert states == ({State.REGRESSED} if checked else set())
+    loop = [check for check in found.checks if check.stage == ["compile", "warmup"]]
+    assert checked or loop
+
+
 def test_the_worst_comes_first():
     found = verdict(three(), three(kernels=61, startup_gap=900e3, pace=1e6))
     assert [check.state for check in found.checks][:2] == [State.REGRESSED, State.REGRESSED]

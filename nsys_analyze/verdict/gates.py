@@ -71,16 +71,25 @@ def _chosen(config: Config, stages: dict[StageId, list[StageSample]]) -> dict[St
         active = {key: max(stage.active for stage in stages[key]) for key in loops}
         least = _SMALL_LOOP * max(active.values(), default=0)
         mattering = [key for key in stages if active.get(key, least) >= least]
-        wanted = [key for key in mattering if _is_shown(key, stages[key], loops)]
+        wanted = [key for key in mattering if _is_shown(key, stages, loops, mattering)]
     return {key: config.metrics or _usual(stages[key]) for key in wanted}
 
 
-def _is_shown(key: StageId, samples: list[StageSample], loops: Set[StageId]) -> bool:
-    """The outermost loops, and the top level but for what such a loop fills."""
+def _is_shown(
+    key: StageId, stages: dict[StageId, list[StageSample]], loops: Set[StageId], mattering: Sequence[StageId]
+) -> bool:
+    """The outermost loops, and the top level but for what a checked loop fills on both sides.
+
+    How long such a stage takes is how often its loop runs. What a loop fills in some reports only, or one too small to
+    be checked, would else be checked nowhere: a program that compiles in steps since yesterday.
+    """
     path, domains, process = key
-    if key not in loops:
-        return len(path) == 1 and not any(stage.holds_loop for stage in samples)
-    return loops.isdisjoint((path[:depth], domains[:depth], process) for depth in range(1, len(path)))
+    if key in loops:
+        return loops.isdisjoint((path[:depth], domains[:depth], process) for depth in range(1, len(path)))
+    if len(path) > 1 or not any(stage.holds_loop for stage in stages[key]):
+        return len(path) == 1
+    inside = [one for one in mattering if one in loops and (one[0][:1], one[1][:1], one[2]) == key]
+    return not any(len(stages[one]) == len(stages[key]) for one in inside)
 
 
 def _usual(samples: list[StageSample]) -> Sequence[str]:
