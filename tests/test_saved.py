@@ -65,6 +65,45 @@ def test_what_does_not_fit_is_told_in_a_line(tmp_path, change, message):
     assert "\n" not in str(error.value)
 
 
+def loop(document):
+    return next(stage for stage in document["stages"] if stage["series"] and stage["instances"] > 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.update(instances=0), "stages.instances is 0, not at least 1"),
+        (lambda s: s.update(pace_ns=float("inf")), "stages.pace_ns is inf, not a finite number"),
+        (lambda s: s.update(pace_ns=float("nan")), "stages.pace_ns is nan, not a finite number"),
+        (lambda s: s.update(kernel_ns=10**400), r"stages.kernel_ns is 10+, beyond 64 bits"),
+        (lambda s: s["wall_ns"].update(total=-(10**30)), r"stages.wall_ns.total is -10+, beyond 64 bits"),
+        (lambda s: s.update(unfinished=99), "stages.unfinished is 99, more than the"),
+        (lambda s: s.update(domains=[]), "stages.domains has 0 entries"),
+        (lambda s: s["series"]["gap_ns"].__setitem__(1, -5), "stages.series.gap_ns is -5, less than 0"),
+        (lambda s: s["series"]["exposed_ns"].__setitem__(1, -5), "stages.series.exposed_ns is -5, less than 0"),
+        (lambda s: s["series"]["prelude_ns"].__setitem__(1, -5), "stages.series.prelude_ns is -5, less than 0"),
+        (lambda s: s["series"]["calls_ns"].__setitem__(1, -5), "stages.series.calls_ns is -5, less than 0"),
+        (lambda s: s["series"]["calls_ns"].pop(), r"stages.series.calls_ns has \d+ entries for \d+ instances"),
+        (lambda s: s["series"]["start_ns"].reverse(), "stages.series.start_ns is not in order"),
+    ],
+)
+def test_numbers_that_no_report_has_are_told_in_a_line(tmp_path, change, message):
+    path = changed(tmp_path, lambda document: change(loop(document)))
+    with pytest.raises(ReportError, match=message) as error:
+        read_saved(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_instants_and_the_cold_start_may_be_negative(tmp_path):
+    def change(document):
+        stage = loop(document)
+        stage["series"]["start_ns"][0] = stage["cold_start_ns"] = -5
+
+    (analysis,) = read_saved(changed(tmp_path, change))
+    assert -5 in [stage.cold_start_ns for stage in analysis.stages]
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", "1", "null", '{"a": NaN}', "[" * 100_000])
 def test_what_is_no_result(tmp_path, text):
     path = tmp_path / "saved.json"

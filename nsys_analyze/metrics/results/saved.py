@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nsys_analyze.errors import ReportError
+from nsys_analyze.metrics.results.plausible import objection, objection_to
 from nsys_analyze.metrics.results.report import Analysis
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ _NUMBERS = (float, int)
 
 
 class _MisfitError(Exception):
-    """A value that is not of its type; the message says where."""
+    """A value that cannot be; the message says where."""
 
 
 def is_saved(path: Path) -> bool:
@@ -38,7 +39,8 @@ def read_saved(path: Path) -> list[Analysis]:
     Properties that are not known, as a later version may add, are ignored.
 
     Raises:
-        ReportError: The file is no such JSON, or written by another version of the schema.
+        ReportError: The file is no such JSON, written by another version of the schema, or holds what no report can:
+            numbers that are not finite, negative durations, series that do not fit their stage.
     """
     try:
         document = json.loads(path.read_bytes())
@@ -75,9 +77,16 @@ def _made(kind: type[T], plain: object, where: str) -> T:
         if name in mapping
     }
     try:
-        return kind(**given)
+        made = kind(**given)
     except TypeError as error:
         raise _MisfitError(f"{where or 'the document'} lacks {str(error).rpartition(': ')[2]}") from error
+    _refuse(objection_to(made, where))
+    return made
+
+
+def _refuse(why: str | None) -> None:
+    if why is not None:
+        raise _MisfitError(why)
 
 
 def _value(annotation: Any, plain: object, where: str) -> object:
@@ -93,11 +102,13 @@ def _value(annotation: Any, plain: object, where: str) -> object:
         return {key: _value(inside[1], item, f"{where}.{key}") for key, item in items}
     if dataclasses.is_dataclass(option):
         return _made(typing.cast(type, option), plain, where)
-    return _expected(plain, _primitives(options), where)
+    _refuse(objection([_expected(plain, _primitives(options), where)], where))
+    return plain
 
 
 def _list(annotation: Any, plain: list[Any], where: str) -> list[Any]:
     if set(map(type, plain)) <= set(typing.get_args(annotation) or (annotation,)):  # a series may hold thousands
+        _refuse(objection(plain, where))
         return plain
     return [_value(annotation, item, where) for item in plain]
 
