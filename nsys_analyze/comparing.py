@@ -17,7 +17,7 @@ from nsys_analyze.metrics.unprofiled import with_unprofiled
 from nsys_analyze.report import Report, open_report
 from nsys_analyze.verdict.compare import Runs, compare_runs
 from nsys_analyze.verdict.comparison import Comparison
-from nsys_analyze.verdict.comparison_stages import Renaming, Run, compared_keys, renamed, renaming
+from nsys_analyze.verdict.comparison_stages import Renaming, Run, check_renamings, compared_keys, renamed, renaming
 from nsys_analyze.verdict.labels import side_labels
 
 Source = str | os.PathLike[str] | Report | Analysis
@@ -47,7 +47,7 @@ def compare(
 
     Raises:
         ReportError: A file cannot be read, or a folder holds no report.
-        UsageError: No side, a wrong number of labels, or stages and renamings that fit nothing.
+        UsageError: No side, a wrong number of labels or the same twice, or stages and renamings that fit nothing.
     """
     return compare_sources(
         sides,
@@ -71,6 +71,8 @@ def compare_sources(
         raise UsageError("nothing to compare: name at least one report")
     if labels and len(labels) != len(sides):
         raise UsageError(f"{len(labels)} labels for {len(sides)} sides: give one for each, in their order")
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"labels {', '.join(labels)}: each side needs its own")
     asked = [renaming(text) for text in renamings]
     listed = [_sources(side) for side in sides]
     names = list(labels) or side_labels([_name(side, sources) for side, sources in zip(sides, listed, strict=True)])
@@ -78,6 +80,7 @@ def compare_sources(
         Runs(name, [run for source in sources for run in _runs(source, asked if place else [], stages, opened)])
         for place, (name, sources) in enumerate(zip(names, listed, strict=True))
     ]
+    check_renamings(asked, [run for side in runs[1:] for run in side.runs])
     return compare_runs(runs, stages)
 
 
@@ -137,8 +140,8 @@ def _runs(source: Source, renamings: Sequence[Renaming], stages: Sequence[str], 
         if path.is_file() and (path.suffix == ".json" or is_saved(path)):
             return [renamed(_checked(Run(analysis)), renamings) for analysis in read_saved(path)]
         source = opened(path)
-    analysis = renamed(Run(with_recorded_times(source.analysis(), source.path)), renamings).analysis
-    return [Run(analysis, kernel_counts(source, compared_keys(analysis, stages)))]
+    run = renamed(Run(with_recorded_times(source.analysis(), source.path)), renamings)
+    return [dataclasses.replace(run, kernels=kernel_counts(source, compared_keys(run.analysis, stages)))]
 
 
 def with_recorded_times(analysis: Analysis, path: Path) -> Analysis:

@@ -55,3 +55,14 @@ def duration_text(value: float) -> str:
     scaled = value / factor
     decimals = 2 - math.floor(math.log10(abs(float(f"{scaled:.3g}")))) if scaled and factor > 1 else 0
     return f"{scaled:,.{max(0, decimals)}f} {unit}"
+
+
+def exact_duration(value: float) -> str:
+    """A duration as `parse_duration` reads it back, to the nanosecond.
+
+    >>> exact_duration(123_456)
+    '123.456 us'
+    """
+    whole = round(value)
+    unit = next((unit for _, unit in UNITS if whole >= _NS[unit]), "ns")
+    return f"{(Decimal(whole) / _NS[unit]).normalize():f} {unit}"

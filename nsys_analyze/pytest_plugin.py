@@ -27,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("nsys-analyze", "Nsight Systems reports")
     group.addoption(
         "--nsys-baseline",
+        action="append",
         metavar="SOURCE",
         help="what assert_no_regression compares with: a report, a folder of reports, a JSON result or history:LABEL",
     )
@@ -40,9 +41,20 @@ def nsys_report(request: pytest.FixtureRequest, tmp_path: Path) -> NsysReports:
     return NsysReports(
         folder=tmp_path,
         project=config.rootpath,
-        baseline=config.getoption("--nsys-baseline"),
+        baseline=_only(config.getoption("--nsys-baseline")),
         history=config.getoption("--nsys-history"),
     )
+
+
+def _only(baselines: list[str] | None) -> str | None:
+    if baselines and len(baselines) > 1:
+        raise pytest.UsageError(f"--nsys-baseline {' and '.join(baselines)}: give one, such as a folder of reports")
+    return baselines[0] if baselines else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuses options that make no sense, before any test."""
+    _only(config.getoption("--nsys-baseline"))
 
 
 class NsysReports:

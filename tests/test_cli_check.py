@@ -12,6 +12,9 @@ import pytest
 
 import nsys_analyze
 from nsys_analyze import cli
+from nsys_analyze.durations import exact_duration, parse_duration
+from nsys_analyze.verdict.config_file import config_of
+from nsys_analyze.verdict.config_text import as_toml
 from nsys_analyze.verdict.results import Verdict
 from tests.later import first_launches, later
 
@@ -152,6 +155,28 @@ def test_the_configuration_can_be_shown(run, eager, tmp_path):
     out = run(eager, "--baseline", eager, "--dump-config")[1]
     assert "# steady / step: kernels at most 59 (pyproject.toml:4)" in out
     assert "# steady / step: pace against the baseline, +10%" in out
+
+
+@pytest.mark.parametrize("duration", [0, 1, 999, 1_000, 20_000, 123_456, 1_234_567, 1_234_567_890, 2**53])
+def test_durations_are_shown_exactly(duration):
+    assert parse_duration(exact_duration(duration)) == duration
+
+
+def test_a_stage_without_a_steady_instance_is_inconclusive(eager):
+    budget = {"stage": "steady/step", "pace": "1 us"}
+    found = nsys_analyze.check(eager, baseline=eager, config={"warmup": 100, "budget": [budget]})
+    paces = [one for one in found.checks if one.metric == "pace"]
+    assert {one.against for one in paces} == {"baseline", "budget"}
+    assert {one.state for one in paces} == {"inconclusive"}
+    assert all("no instance is steady" in one.reason for one in paces)
+    assert any(one.metric == "first_wall" and one.state == "ok" for one in found.checks)
+
+
+def test_limits_are_shown_as_they_apply():
+    config = config_of({"ignore_below": "123456 ns", "max_increase": "2000%"}, "config")
+    assert 'ignore_below = "123.456 us"' in as_toml(config)
+    assert 'max_increase = "2,000%"' not in as_toml(config)
+    assert 'max_increase = "2000%"' in as_toml(config)
 
 
 def test_noise_is_measured_and_used(run, eager, tmp_path):

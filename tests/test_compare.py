@@ -213,7 +213,7 @@ def test_stages_that_others_call_differently(path, asked, expected):
     assert compared.rows[1].figures["pace"].ratio == 2.0
 
 
-@pytest.mark.parametrize("text", ["", "=", "a=", "=b", "ab"])
+@pytest.mark.parametrize("text", ["", "=", "a=", "=b", "ab", "a=b=c"])
 def test_a_renaming_that_is_none(text):
     with pytest.raises(UsageError, match="old=new"):
         compare(step(MS), step(MS), renamings=[text])
@@ -336,6 +336,9 @@ def test_twelve_sides():
     assert len({side.label for side in comparison.sides}) == 12
 
 
+TWO = analysis(stages=[stage(["build"], [MS]), loop(["warmup"], MS)])
+
+
 @pytest.mark.parametrize(
     ("sides", "options", "message"),
     [
@@ -344,6 +347,10 @@ def test_twelve_sides():
         ([without_nvtx()], {}, "no NVTX range"),
         ([analysis(stages=[stage(["a"], [MS])])], {}, "no stage has GPU work"),
         ([step(MS)], {"labels": ["a", "b"]}, "2 labels for 1"),
+        ([step(MS), step(MS)], {"labels": ["a", "a"]}, "labels a, a: each side needs its own"),
+        ([step(MS), step(MS)], {"renamings": "nope=step"}, "--map nope=step: matches no stage of the other sides"),
+        ([step(MS), step(MS)], {"renamings": "step=*"}, r"--map step=\*: takes names"),
+        ([TWO, TWO], {"renamings": "warmup=build"}, "--map warmup=build: .* has both build and warmup"),
         ([step(MS)], {"stages": "stpe"}, "matches no stage .nearest: step"),
         ([dataclasses.replace(step(MS), by="name")], {}, "results by name"),
     ],

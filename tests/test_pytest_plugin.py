@@ -86,6 +86,12 @@ def test_a_regression_against_the_baseline_of_the_command_line(outcome, slower):
     outcome(body).assert_outcomes(skipped=1)
 
 
+def test_one_baseline_only(outcome):
+    result = outcome("pass", arguments=["--nsys-baseline", "a.sqlite", "--nsys-baseline", "b.sqlite"])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --nsys-baseline a.sqlite and b.sqlite: give one*"])
+
+
 def test_settings_of_a_comparison(outcome, slower, pytester):
     same = 'nsys_report("slower.sqlite").assert_no_regression("eager.sqlite", {})'
     settings = ('ignore_below="1 ms"', 'metrics=["kernels"]', "", 'ignore_below="20 us"')

@@ -63,6 +63,8 @@ def _without_test(check: Check, gate: Gate, base: Values, new: Values, blocked: 
         return replace(check, state=State.INCOMPARABLE, reason=why)
     if len(new.values) < new.reports:
         return _untold(check, base, new)
+    if (why := wording.never_steady(gate.quantity, base, new)) is not None:
+        return replace(check, state=State.INCONCLUSIVE, reason=why)
     return _counted(check, base, new) if gate.quantity.is_count else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from nsys_analyze.verdict import wording
 from nsys_analyze.verdict.blank import blank
 from nsys_analyze.verdict.compared import Values
 from nsys_analyze.verdict.config import Accept
@@ -30,6 +31,8 @@ def _one(gate: Gate, base: Values, new: Values) -> Check:
         return replace(check, state=State.MISSING, reason=f"{lacking} lacks the stage")
     if len(new.values) < new.reports:
         return _untold(check, gate, new)
+    if (why := wording.never_steady(gate.quantity, new)) is not None:
+        return replace(check, state=State.INCONCLUSIVE, reason=why)
     if check.new is not None and check.limit is not None and check.new > check.limit:
         reason = "over its budget" if new.reports == 1 else f"over its budget; the median of {new.reports} reports"
         return replace(check, state=State.OVER_BUDGET, reason=reason)

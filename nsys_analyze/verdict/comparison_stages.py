@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from nsys_analyze.errors import UsageError
@@ -11,6 +11,7 @@ from nsys_analyze.metrics.kernel_counts import KernelCount
 from nsys_analyze.metrics.loops import main_stages
 from nsys_analyze.metrics.patterns import DEFAULT_DOMAIN, match_level, near_names
 from nsys_analyze.metrics.results import Analysis, Stage
+from nsys_analyze.metrics.wording import path_title
 
 _MOST = 5  # stages that are compared unless they are asked for
 _MOST_ASKED = 20
@@ -30,10 +31,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One report of a side: what is said of it, and the kernels of its stages by their keys where they are known."""
+    """One report of a side: what is said of it, and the kernels of its stages by their keys where they are known.
+
+    ``unnamed`` are the paths of its stages before they were renamed, if they were.
+    """
 
     analysis: Analysis
     kernels: Mapping[str, list[KernelCount] | None] = field(default_factory=dict)
+    unnamed: Set[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +51,30 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """Elements of paths that go by other names: ``old`` in the other sides is ``new`` in the first one."""
+    """Elements of paths that go by other names: ``old`` in the other sides is ``new`` in the first one.
+
+    ``text`` is what asked for it.
+    """
 
     old: tuple[Element, ...]
     new: tuple[Element, ...]
+    text: str
 
     def __call__(self, path: Sequence[Element]) -> list[Element]:
         """Returns the path with the first occurrence of ``old`` replaced."""
+        start, size = self._found(path), len(self.old)
+        if start is None:
+            return list(path)
+        return [*path[:start], *self._replacement(path[start : start + size]), *path[start + size :]]
+
+    def fits(self, path: Sequence[Element]) -> bool:
+        """Whether ``old`` occurs in the path."""
+        return self._found(path) is not None
+
+    def _found(self, path: Sequence[Element]) -> int | None:
         size = len(self.old)
-        for start in range(len(path) - size + 1):
-            part = path[start : start + size]
-            if all(map(_is_named, part, self.old)):
-                return [*path[:start], *self._replacement(part), *path[start + size :]]
-        return list(path)
+        places = range(len(path) - size + 1)
+        return next((at for at in places if all(map(_is_named, path[at : at + size], self.old))), None)
 
     def _replacement(self, part: Sequence[Element]) -> Iterator[Element]:
         """New elements, in the domains of the old ones where none is asked for."""
@@ -74,17 +90,50 @@ def renaming(text: str) -> Renaming:
         UsageError: If it is not of that form.
     """
     old, equals, new = text.partition("=")
-    if not equals or not old.strip() or not new.strip():
+    if not equals or "=" in new or not old.strip() or not new.strip():
         raise UsageError(f"--map {text}: write it as old=new, such as train/iteration=steady/step")
-    return Renaming(_elements(old), _elements(new))
+    if "*" in new:
+        raise UsageError(f"--map {text}: takes names, not patterns; leave out the *")
+    return Renaming(_elements(old), _elements(new), text)
 
 
 def renamed(run: Run, renamings: Sequence[Renaming]) -> Run:
-    """Returns the run with its stages' paths renamed."""
+    """Returns the run with its stages' paths renamed.
+
+    Raises:
+        UsageError: If two stages of a process come to have one path.
+    """
     if not renamings:
         return run
     stages = [_renamed_stage(stage, renamings) for stage in run.analysis.stages]
-    return Run(dataclasses.replace(run.analysis, stages=stages), run.kernels)
+    seen: dict[tuple[int, Path], Stage] = {}
+    for old, stage in zip(run.analysis.stages, stages, strict=True):
+        other = seen.setdefault((stage.process, _path(stage)), old)
+        if other is not old and _path(other) != _path(old):
+            asked = ", ".join(rename.text for rename in renamings)
+            raise UsageError(
+                f"--map {asked}: {run.analysis.report.file} has both {path_title(other.path)} and "
+                f"{path_title(old.path)}, which would become one"
+            )
+    return Run(
+        dataclasses.replace(run.analysis, stages=stages), run.kernels, frozenset(map(_path, run.analysis.stages))
+    )
+
+
+def check_renamings(renamings: Sequence[Renaming], runs: Sequence[Run]) -> None:
+    """Refuses renamings that change nothing in any of the reports, each after those before it.
+
+    Raises:
+        UsageError: If one matches no stage.
+    """
+    paths = {path for run in runs for path in run.unnamed}
+    for rename in renamings:
+        after = {tuple(rename(path)) for path in paths}
+        if not any(rename.fits(path) for path in paths):
+            names = [[name for name, _ in path] for path in paths]
+            near = ", ".join(near_names("/".join(name for name, _ in rename.old), names)) or "there are none"
+            raise UsageError(f"--map {rename.text}: matches no stage of the other sides (nearest: {near})")
+        paths = after
 
 
 def indexed(sides: Sequence[Sequence[Run]]) -> list[list[Indexed]]:
@@ -105,9 +154,12 @@ def _by_path(analysis: Analysis) -> dict[Path, dict[int, Stage]]:
     """Stages by path and process."""
     found: dict[Path, dict[int, Stage]] = {}
     for stage in analysis.stages:
-        path = tuple(zip(stage.path, stage.domains, strict=True))
-        found.setdefault(path, {}).setdefault(stage.process, stage)
+        found.setdefault(_path(stage), {}).setdefault(stage.process, stage)
     return found
+
+
+def _path(stage: Stage) -> Path:
+    return tuple(zip(stage.path, stage.domains, strict=True))
 
 
 def _places(
@@ -166,7 +218,7 @@ def _is_named(element: Element, wanted: Element) -> bool:
 
 
 def _renamed_stage(stage: Stage, renamings: Sequence[Renaming]) -> Stage:
-    path = list(zip(stage.path, stage.domains, strict=True))
+    path = list(_path(stage))
     for rename in renamings:
         path = rename(path)
     names, domains = [name for name, _ in path], [domain for _, domain in path]

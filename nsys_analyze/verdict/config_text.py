@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from nsys_analyze.durations import duration_text
+from nsys_analyze.durations import exact_duration
 from nsys_analyze.metrics.wording import path_title
 from nsys_analyze.verdict.config import Accept, Budget, Config, Place
 from nsys_analyze.verdict.gates import Gate
 from nsys_analyze.verdict.judged import JUDGED
-from nsys_analyze.verdict.wording import percent
+from nsys_analyze.verdict.wording import exact_percent
 
 
 def as_toml(config: Config) -> str:
@@ -23,8 +23,8 @@ def _general(config: Config) -> Iterator[str]:
     for key, value in (("baseline", config.baseline), ("history", config.history), ("noise", config.noise)):
         if value is not None:
             yield f"{key} = {json.dumps(value)}"
-    yield f'max_increase = "{percent(config.increase)}"'
-    yield f'ignore_below = "{duration_text(config.ignore_below)}"'
+    yield f'max_increase = "{exact_percent(config.increase)}"'
+    yield f'ignore_below = "{exact_duration(config.ignore_below)}"'
     yield f"warmup = {config.warmup}"
     yield f"strict = {str(config.strict).lower()}"
     for key, names in (("stages", config.stages), ("metrics", config.metrics)):
@@ -46,7 +46,7 @@ def _tables(config: Config) -> Iterator[str]:
 
 def _budget(budget: Budget) -> Iterator[str]:
     parts = [] if budget.maximum is None else [f"max = {amount(budget.metric, budget.maximum)}"]
-    parts += [] if budget.increase is None else [f'max_increase = "{percent(budget.increase)}"']
+    parts += [] if budget.increase is None else [f'max_increase = "{exact_percent(budget.increase)}"']
     parts += [f'level = "{budget.level}"']
     yield from ("", "[[check.budget]]", f"stage = {json.dumps(budget.stage)}")
     yield f"{budget.metric} = {{ {', '.join(parts)} }}  # {budget.place}"
@@ -68,7 +68,7 @@ def _accept(accept: Accept) -> Iterator[str]:
 
 def amount(metric: str, value: float) -> str:
     """A limit of a metric as a configuration writes it."""
-    return f"{value:.0f}" if JUDGED[metric].is_count else f'"{duration_text(value)}"'
+    return f"{value:.0f}" if JUDGED[metric].is_count else f'"{exact_duration(value)}"'
 
 
 def applying(gates: list[Gate], config: Config) -> str:
@@ -81,7 +81,7 @@ def _applying(gate: Gate, config: Config) -> Iterator[str]:
     if gate.compared:
         own = gate.margin.increase if gate.margin else None
         where = f" ({gate.margin.place})" if gate.margin else ""
-        margin = f"+{percent(config.increase if own is None else own)}"
+        margin = f"+{exact_percent(config.increase if own is None else own)}"
         yield f"{what} against the baseline, {'exactly' if gate.quantity.is_count else margin}{where}"
     if gate.budget is not None and gate.budget.maximum is not None:
         yield f"{what} at most {amount(gate.quantity.name, gate.budget.maximum)} ({gate.budget.place})"

@@ -19,7 +19,8 @@ class StageSample:
     are instances; ``series`` those instances, ``steady`` how many there are. ``calls`` is what an instance spends in
     CUDA calls, ns, and ``launches`` how many kernel launches it makes: the yardstick of the machine's speed. ``loop``
     says that the stage repeats and has GPU work, and ``holds_loop`` that such a stage takes most of its time;
-    ``active`` is how long it kept GPUs busy, ns.
+    ``active`` is how long it kept GPUs busy, ns. ``never_steady`` says that it has several instances, none of them
+    steady: then all count as if they were.
     """
 
     path: tuple[str, ...]
@@ -33,6 +34,7 @@ class StageSample:
     launches: float
     values: Mapping[str, float]
     series: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    never_steady: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ def _stage(stage: StageRecord, warmup: int) -> StageSample:
         calls=float(np.median(calls)) or None if calls else None,
         values=values,
         series=series,
+        never_steady=1 < stage.finished <= warmup,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nsys_analyze.durations import duration_text
 from nsys_analyze.verdict.compared import Compared, Values
+from nsys_analyze.verdict.judged import Judged
 from nsys_analyze.verdict.results import State
 from nsys_analyze.verdict.statistics import MOST_CAPTURES, Margin
 
@@ -12,7 +13,12 @@ _SPEED = 0.03  # relative change of the yardstick that is worth a word
 
 def percent(share: float) -> str:
     """A share as people write it: ``10%``, ``2.5%``."""
-    return f"{100 * share:.3g}%"
+    return f"{100 * share:,.0f}%" if share >= 10 else f"{100 * share:.3g}%"
+
+
+def exact_percent(share: float) -> str:
+    """A share as a configuration writes it."""
+    return f"{100 * share:.10g}%"
 
 
 def chance(p: float) -> str:
@@ -87,3 +93,10 @@ def absent(new: Values) -> str:
     if new.without_stage == new.reports:
         return "the baseline has this stage, the new reports do not"
     return f"{new.without_stage} of {new.reports} new reports lack this stage"
+
+
+def never_steady(quantity: Judged, *sides: Values) -> str | None:
+    """Why a number of steady instances tells nothing: a stage has several instances, and none is steady."""
+    if quantity.each is None or not any(stage.never_steady for side in sides for stage in side.stages):
+        return None
+    return "no instance is steady: the stage has no more of them than `warmup` leaves out"

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nsys_analyze.verdict.results import Check, Outcome, State, Verdict
-from nsys_analyze.views.text import path_text, visible
+from nsys_analyze.views.text import path_text, shorten, visible
 from nsys_analyze.views.units import counts, duration
 
 _OUTCOMES = {Outcome.PASSED: "PASSED", Outcome.FAILED: "FAILED", Outcome.CANNOT_TELL: "CANNOT TELL"}
+_LINE_MOST = 500  # characters of a sentence that holds names
+_PATH_MOST = 120
 _UNLISTED = (State.INCONCLUSIVE, State.NEW, State.OK)
 
 
 def first_line(verdict: Verdict) -> str:
     """The verdict in one line."""
-    return f"{_OUTCOMES[verdict.outcome]}  {visible(verdict.headline)}"
+    return f"{_OUTCOMES[verdict.outcome]}  {shorten(visible(verdict.headline), _LINE_MOST)}"
 
 
 def state_text(check: Check) -> str:
@@ -28,8 +30,8 @@ def state_name(state: State) -> str:
 
 
 def stage_text(check: Check) -> str:
-    """The stage, and which process's where it is not the first."""
-    path = path_text(check.stage)
+    """The stage, cut in the middle where it is long, and which process's where it is not the first."""
+    path = shorten(path_text(check.stage), _PATH_MOST)
     return f"{path} [{check.process}]" if check.process else path
 
 
@@ -69,7 +71,7 @@ def sentences(verdict: Verdict) -> Sequence[str]:
     told = [_about(problem.report, problem.message) for problem in verdict.problems]
     problems = [f"problem: {about}" for about in told if about != visible(verdict.headline)]
     warnings = [f"warning: {_about(problem.report, problem.message)}" for problem in verdict.warnings]
-    return [*problems, *warnings, *map(visible, verdict.hints)]
+    return [*problems, *warnings, *(shorten(visible(hint), _LINE_MOST) for hint in verdict.hints)]
 
 
 def _about(report: str | None, message: str) -> str:
