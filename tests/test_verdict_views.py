@@ -136,6 +136,14 @@ def test_junit_counts_what_happened():
     assert int(ET.fromstring(verdict_junit.render(incomparable())).get("errors")) > 1
 
 
+def test_a_long_stage_name_is_cut():
+    stages = [stage(("n" * 10_000,), values={**STEP, "kernels": kernels}) for kernels in (60, 61)]
+    found = verdict([report(stages[0])], [report(stages[1])])
+    for text in (verdict_github.render(found), verdict_junit.render(found).decode()):
+        assert "n" * 50 in text
+        assert "n" * 500 not in text
+
+
 def test_github_annotations():
     lines = verdict_github.render(failing()).splitlines()
     assert lines[0].startswith("FAILED  3 of ")
