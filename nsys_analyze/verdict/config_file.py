@@ -91,20 +91,21 @@ def _read(path: Path, table: tuple[str, ...], start: Path) -> Config | None:
 def _refuse_misspelt(document: Mapping[str, Any], source: _Source) -> None:
     """Refuses tables beside the check's own, whose budgets would go unheeded."""
     *around, own = source.table
+    inside: object = document
     if around:
         tools = document.get(around[0])
         for name in tools if isinstance(tools, dict) else ():
             if name != around[1] and _is_like(name, around[1]):
                 source.refuse_table((around[0], name))
-        document = tools.get(around[1]) if isinstance(tools, dict) else {}
-    for name in document if isinstance(document, dict) else ():
+        inside = tools.get(around[1]) if isinstance(tools, dict) else {}
+    for name in inside if isinstance(inside, dict) else ():
         if name != own:
             source.refuse_table((*around, name))
 
 
 def _is_like(name: str, wanted: str) -> bool:
-    plain = (re.sub(r"[\W_]", "", each.lower()) for each in (name, wanted))
-    return difflib.SequenceMatcher(None, *plain).ratio() >= _LIKE_ITS_NAME
+    first, second = (re.sub(r"[\W_]", "", each.lower()) for each in (name, wanted))
+    return difflib.SequenceMatcher(None, first, second).ratio() >= _LIKE_ITS_NAME
 
 
 def _shown(path: Path, start: Path) -> str:

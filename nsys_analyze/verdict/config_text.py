@@ -54,7 +54,7 @@ def _budget(budget: Budget) -> Iterator[str]:
 
 def _margin(budget: Budget) -> Iterator[str]:
     yield from ("", "[[check.budget]]", f"stage = {json.dumps(budget.stage)}")
-    yield f'max_increase = "{percent(budget.increase or 0)}"  # {budget.place}'
+    yield f'max_increase = "{exact_percent(budget.increase or 0)}"  # {budget.place}'
     yield f'level = "{budget.level}"'
 
 
