@@ -58,7 +58,8 @@ def test_what_is_small_beside_the_gap_takes_more_captures(sample_report, tmp_pat
     one = check(copy, report)
     assert one.outcome is Outcome.PASSED
     assert states(one, ["steady", "step"], "startup_gap_prelude") == [State.INCONCLUSIVE]
-    assert check([copy] * 3, [report] * 3).outcome is Outcome.FAILED
+    assert check([copy] * 4, [report] * 4).outcome is Outcome.FAILED
+    assert ("compile", "first_wall") in {(each.stage[0], each.metric) for each in one.checks}  # with a loop inside
     copy = later(report, tmp_path / "copy.sqlite", moments, 300_000)
     assert "startup gap of steady / step grew" in check(copy, report).headline
 
