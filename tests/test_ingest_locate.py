@@ -160,7 +160,7 @@ def test_permission(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("content", "looks"),
     [
-        (gzip.compress(b"SQLite format 3"), "a gzip file; unpack it first"),
+        (gzip.compress(b"SQLite format 3", mtime=0), "a gzip file; unpack it first"),
         (b"(\xb5/\xfd" + bytes(range(60)), "a zstd file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
         (b"PAR1" + bytes(60), "a Parquet file; export with `nsys export --type sqlite`"),
