@@ -45,9 +45,10 @@ def sample(name):
 def test_a_page_fits_and_can_be_read(run, path, columns):
     page = run(path, columns=columns)
     assert all(text.width(line) <= columns and line.isprintable() for line in page.splitlines())
-    assert len(page.splitlines()) < 60
+    ranks = 2 if "fsdp" in path.name else 1
+    assert len(page.splitlines()) < 60 * ranks
     assert "steady / step" in page
-    for title in ("us/kernel", "exposed"):
+    for title in ("exposed",) if "whole" in path.name else ("us/kernel", "exposed"):  # a whole graph tells no kernels
         assert title in next(line for line in page.splitlines() if line.startswith("Loops"))
 
 
@@ -63,7 +64,8 @@ def test_all_formats_tell_of_the_same_rows(run, path, rows):
     table = list(csv.DictReader(io.StringIO(run(path, "--by", rows, "--format", "csv"))))
     listed = document["instances" if rows == "instance" else "stages"]
     assert len(table) == len(listed) > 0
-    assert [row["kernels"] for row in table] == [str(item["kernels"]) for item in listed]
+    kernels = [item["kernels"] for item in listed]
+    assert [row["kernels"] for row in table] == ["" if count is None else str(count) for count in kernels]
     tokens = MarkdownIt("commonmark").enable("table").parse(run(path, "--by", rows, "--format", "md"))
     assert "table_open" in {token.type for token in tokens}
 
