@@ -71,7 +71,7 @@ def test_the_numbers_of_a_stage_survive(name, sample_report, cut):
     assert compared
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(builder=strategies.exports(), data=st.data())
 def test_the_numbers_of_a_stage_survive_whatever_the_report(builder, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slice")
