@@ -71,7 +71,7 @@ def test_the_numbers_of_a_stage_survive(name, sample_report, cut):
     assert compared
 
 
-@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(builder=strategies.exports(), data=st.data())
 def test_the_numbers_of_a_stage_survive_whatever_the_report(builder, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slice")
@@ -83,6 +83,57 @@ def test_the_numbers_of_a_stage_survive_whatever_the_report(builder, data, tmp_p
     assert cli.main(["slice", str(whole), str(part), "--stage", pattern]) == 0
     for rule in RULES:
         assert_same_numbers(whole, part, pattern, rule)
+
+
+def test_what_is_unknown_of_the_gpu_stays_unknown(builder, tmp_path, cut):
+    """A lost launch says that there is an unknown kernel; it lies outside of the part."""
+    thread = builder.process(100).thread()
+    thread.call("cuMemcpyHtoD", 2, 2).memcpy(3, 4)
+    thread.call("cuLaunchKernelEx", 8, 8)
+    thread.push_pop("step", 17, 25)
+    whole = builder.write(tmp_path / "whole.sqlite")
+    (step,) = open_report(whole).analysis().stages
+    assert step.kernels is None
+    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+
+
+def test_what_is_known_to_be_none_stays_none(builder, tmp_path, cut):
+    """The report knows which call launched a kernel, but not by what is the first of each table."""
+    process = builder.process(100)
+    thread = process.thread()
+    thread.push_pop("import", 0, 1)
+    thread.call("cudaMalloc_v3020", 1, 2)
+    process.orphan_kernel("gemm", 3, 5)
+    thread.call("cudaLaunchKernel_v7000", 6, 7).kernel("gemm", 8, 10)
+    thread.push_pop("step", 17, 25)
+    whole = builder.write(tmp_path / "whole.sqlite")
+    assert [stage.kernels for stage in open_report(whole).analysis().stages] == [0, 0]
+    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+
+
+def test_an_open_range_ends_where_the_report_ends(builder, tmp_path, cut):
+    """It lasts until the last event, here the beginning of another open range; so it is not inside of the stage."""
+    process = builder.process(100)
+    thread = process.thread()
+    thread.push_pop("import", 0, 1)
+    thread.push_pop("step", 32, 48)
+    thread.start_end("request", 43, None)
+    process.thread(tid=102).push_pop("other", 60, None)
+    whole = builder.write(tmp_path / "whole.sqlite")
+    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+
+
+def test_a_range_of_another_thread_keeps_the_path_above_it_though_that_has_ended(builder, tmp_path, cut):
+    process = builder.process(100)
+    process.thread().push_pop("import", 0, 1)
+    process.thread().push_pop("load", 2, 22)
+    helper = process.thread(tid=102)
+    helper.push_pop("request", 7, 36)
+    helper.push_pop("batch", 25, 31)
+    helper.push_pop("last", 40, 50)
+    whole = builder.write(tmp_path / "whole.sqlite")
+    assert ["load", "request", "batch"] in [stage.path for stage in open_report(whole).analysis().stages]
+    assert [assert_same_numbers(whole, cut(whole, "--stage", "batch"), "batch", rule) for rule in RULES] == [1, 1]
 
 
 def test_the_numbers_inside_a_window_survive(sample_report, cut):

@@ -2,7 +2,8 @@
 
 Numbers of an instance come from everything that happened between its start and its completion, in its process and on
 the GPUs. A few come from farther away: the first launch of a kernel is told from later ones by all that came before,
-and what it took too long from the median of the others.
+and what it took too long from the median of the others; and whether there are kernels anywhere tells an unknown number
+of them from none.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int32, Int64, reduce_slices
+from nsys_analyze.arrays import NONE, Bool, Int32, Int64, reduce_slices
+from nsys_analyze.attribution.nesting import nest
 from nsys_analyze.ingest.ranks import RANK_NAME
+from nsys_analyze.metrics.coverage import lost_launches
 from nsys_analyze.metrics.excerpt import Window, excerpt
 from nsys_analyze.model.calls import CallKind
 from nsys_analyze.model.evidence import Source
-from nsys_analyze.model.tables import Calls, Ranges
+from nsys_analyze.model.tables import Calls, Launches, Ranges, Trace
 from nsys_analyze.timeline.union import union
 
 if TYPE_CHECKING:
@@ -77,12 +80,12 @@ def part_of(report: Report, patterns: Sequence[str], window: Window) -> Part | N
     spans = _of_ranges(report, kept.ranges, window) if patterns else _of_time(report, window)
     spans = _with_benchmarks(report, spans)
     everywhere = Spans.of(*(np.concatenate([getattr(each, end) for each in spans.values()]) for end in Spans.__slots__))
-    calls = np.union1d(_launches(report, spans, everywhere), _captures(report, spans))
+    calls = np.concatenate([_launches(report, spans, everywhere), _captures(report, spans), _lost(trace)])
     return Part(
         spans=spans,
         everywhere=everywhere,
-        calls=_keys(report, trace.calls, calls),
-        ranges=_keys(report, trace.ranges, _ranks(report)),
+        calls=_keys(report, trace.calls, np.unique(calls)),
+        ranges=_keys(report, trace.ranges, np.union1d(_ranks(report), _around(trace, spans))),
         first=trace.start,
         last=trace.end,
     )
@@ -98,6 +101,30 @@ def _ranks(report: Report) -> Int64:
     ranges = report.trace.ranges
     named = [number for number, name in enumerate(ranges.names) if RANK_NAME.fullmatch(name)]
     return np.flatnonzero(np.isin(ranges.name, named))
+
+
+def _around(trace: Trace, spans: dict[int, Spans]) -> Int64:
+    """The ranges around those in the spans, which may have ended before: other threads' ranges hang under them."""
+    ranges, parent = trace.ranges, nest(trace.ranges, trace.threads, "process").parent_across_threads
+    inside = _touching(trace, spans, ranges.thread, ranges.start, ranges.end)
+    found = inside.copy()
+    rows = np.flatnonzero(inside)
+    while len(rows):
+        rows = np.unique(parent[rows])
+        rows = rows[(rows != NONE) & ~found[rows]]
+        found[rows] = True
+    return np.flatnonzero(found & ~inside)
+
+
+def _touching(trace: Trace, spans: dict[int, Spans], thread: Int32, start: Int64, end: Int64) -> Bool:
+    """Which intervals of these threads touch the spans of their process."""
+    owner = trace.threads.process[thread]
+    out: Bool = np.zeros(len(thread), bool)
+    for number, process in enumerate(trace.processes.global_pid.tolist()):
+        if process in spans:
+            mine = np.flatnonzero(owner == number)
+            out[mine] = spans[process].touch(start[mine], end[mine])
+    return out
 
 
 def _of_ranges(report: Report, ranges: Bool, window: Window) -> dict[int, Spans]:
@@ -150,16 +177,24 @@ def _captures(report: Report, spans: dict[int, Spans]) -> Int64:
 def _launches(report: Report, spans: dict[int, Spans], everywhere: Spans) -> Int64:
     """Calls of launches outside that tell what the launches inside are: the first ones, and some to keep medians."""
     trace, launches = report.trace, report.trace.launches
-    owner = trace.threads.process[launches.thread]
-    kept: Bool = np.zeros(len(launches), bool)
-    for number, process in enumerate(trace.processes.global_pid.tolist()):
-        if process in spans:
-            mine = np.flatnonzero(owner == number)
-            kept[mine] = spans[process].touch(launches.start[mine], launches.end[mine])
+    kept = _touching(trace, spans, launches.thread, launches.start, launches.end)
     ops = launches.ops
     touching = everywhere.touch(trace.ops.start[ops], trace.ops.end[ops]).astype(np.int64)
     kept |= reduce_slices(np.maximum, touching, launches.first_op[:-1], launches.first_op[1:], 0) > 0
-    return launches.call[_with_medians(report, kept, owner)].astype(np.int64)
+    kept[_telling(launches)] = True
+    return launches.call[_with_medians(report, kept, trace.threads.process[launches.thread])].astype(np.int64)
+
+
+def _telling(launches: Launches) -> Int64:
+    """A launch by which a report is known to tell of GPU work, with a kernel or graph if any has one; none without."""
+    works = launches.kernel_count + launches.graph_count > 0
+    return np.lexsort((-launches.busy, ~works))[:1]
+
+
+def _lost(trace: Trace) -> Int64:
+    """A launch call without work by which a report is known to tell of no kernels, if that is what it is."""
+    works = trace.launches.kernel_count.any() or trace.launches.graph_count.any()
+    return np.flatnonzero(lost_launches(trace))[: 0 if works else 1].astype(np.int64)
 
 
 def _with_medians(report: Report, kept: Bool, owner: Int32) -> Int64:

@@ -140,8 +140,8 @@ def _in_time(events: _Events, part: Part, nvtx: bool) -> Bool:
 
 
 def _ends(events: _Events, part: Part) -> Bool:
-    """What the capture begins or ends with, so that it is as long as it was."""
-    found: Bool = (events.start == part.first) | (events.end == part.last)
+    """What the capture begins or ends with, an open range that began last too, so that it is as long as it was."""
+    found: Bool = np.isin(events.start, (part.first, part.last)) | (events.end == part.last)
     return found
 
 
