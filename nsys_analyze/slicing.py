@@ -72,6 +72,22 @@ def write_slice_of(
     return redaction.removed if redaction else []
 
 
+def redact_in_place(export: Path, redact: Redact) -> None:
+    """Puts a redacted copy of a SQLite export in its place.
+
+    Raises:
+        ReportError: The export cannot be read or copied; it stays as it is.
+    """
+    from nsys_analyze.report import open_report
+
+    made = export.with_name(f".redacted-{export.name}")
+    try:
+        write_slice_of(open_report(export), export, made, Slice(redact=redact), export.name)
+        made.replace(export)
+    finally:
+        made.unlink(missing_ok=True)
+
+
 def _redaction(report: Report, fold_patterns: Sequence[str], hide: bool) -> Redaction:
     fold = not report.settings.folding.startswith("none")
     names = Names(report.rules, compile_patterns(fold_patterns), fold, hide)

@@ -25,7 +25,9 @@ code = subprocess.run(arguments[program:]).returncode
 if os.environ.get("STUB_NSYS") == "no report":
     sys.exit("Importer error: it broke")
 Path(f"{{target}}.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 2025@3@1@90-x\\n" + bytes(512))
-if "--export" in arguments:
+if os.environ.get("STUB_NSYS") == "bad export":
+    Path(f"{{target}}.sqlite").write_bytes(b"SQLite format 3" + bytes(600))
+elif "--export" in arguments:
     shutil.copy({export!r}, f"{{target}}.sqlite")
 sys.exit(code)
 """
@@ -35,7 +37,11 @@ import json, os, sys, time
 from pathlib import Path
 
 arguments = sys.argv[1:]
-profiled = "--check" not in arguments
+if "--no-python" in arguments:  # torchrun: a program for each rank
+    import subprocess
+    count = int(arguments[arguments.index("--nproc-per-node") + 1])
+    words = arguments[arguments.index("--no-python") + 1 :]
+    sys.exit(max(subprocess.run(words, env={{**os.environ, "RANK": str(rank)}}).returncode for rank in range(count)))
 names = ("TORCHINDUCTOR_CACHE_DIR", "FLAG", "STUB_PROFILED")
 with open({calls!r}, "a") as file:
     file.write(json.dumps(["python", {{name: os.environ.get(name) for name in names}}, *arguments]) + "\\n")
@@ -64,6 +70,7 @@ class Stubs:
 
     def __init__(self, folder: Path, export: Path) -> None:
         self.calls_file = folder / "calls"
+        self.export = export
         self.nsys, self.python = folder / "nsys", folder / "python-with-torch"
         for path, source in ((self.nsys, NSYS), (self.python, PYTHON)):
             path.write_text(source.format(python=sys.executable, calls=str(self.calls_file), export=str(export)))

@@ -323,6 +323,10 @@ def test_a_bare_decorator_is_told_how(events):
         nsys_analyze.annotate(lambda: None)
 
 
+def test_the_literal_is_what_its_name_says():
+    assert module.SUSPENDABLE == 0x2A0
+
+
 def test_importing_it_is_cheap():
     code = (
         "import sys, nsys_analyze; nsys_analyze.annotate\n"

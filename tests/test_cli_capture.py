@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import itertools
 import json
 import os
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,6 +18,7 @@ import psutil
 import pytest
 
 from nsys_analyze import cli
+from nsys_analyze.driver import processes
 from nsys_analyze.driver.processes import run_child
 from nsys_analyze.errors import UsageError
 from tests.driver_stubs import Stubs
@@ -26,7 +31,8 @@ MARKS = {"NSYS_ANALYZE_CHILD", "TEST"}  # of what a capture starts, and of what 
 def stubs(tmp_path, sample_report, monkeypatch):
     folder = tmp_path / "stubs"
     folder.mkdir()
-    stubs = Stubs(folder, sample_report("llama_eager"))
+    shutil.copy(sample_report("llama_eager"), folder / "export.sqlite")
+    stubs = Stubs(folder, folder / "export.sqlite")
     monkeypatch.setenv("NSYS", str(stubs.nsys))
     monkeypatch.chdir(tmp_path)
     return stubs
@@ -57,7 +63,7 @@ def test_a_case_is_run_unprofiled_and_profiled(capture, stubs):
     code, out, err = capture("--steps", "4", "--ops", "linear|mm", "--region", "mm..mm")
     assert code == 0, err
     assert err.startswith("1/1 llama-eager: captured in ")
-    assert names() == ["llama-eager.case.json", "llama-eager.nsys-rep", "llama-eager.sqlite"]
+    assert names() == ["llama-eager.case.json", "llama-eager.json", "llama-eager.sqlite"]
     (profile,) = stubs.calls("nsys")
     assert profile[: profile.index("--output")] == [
         *("profile", "--trace", "cuda,nvtx", "--cuda-graph-trace", "node"),
@@ -85,6 +91,83 @@ def test_a_case_is_run_unprofiled_and_profiled(capture, stubs):
         *("60", "yes"),
     ]
     assert "without nsys" in note
+
+
+def test_results_lie_beside_the_report(capture):
+    assert capture()[0] == 0
+    results = json.loads(Path("out/llama-eager.json").read_text())
+    assert results["report"]["file"] == "llama-eager.sqlite"
+    assert results["report"]["sha256"] == hashlib.sha256(Path("out/llama-eager.sqlite").read_bytes()).hexdigest()
+    (step,) = [stage for stage in results["stages"] if stage["name"] == "step"]
+    assert step["unprofiled_ns"] == 2e6
+    Path("out/llama-eager.json").unlink()
+    assert cli.main(["summary", "out"]) == 0
+    assert json.loads(Path("out/llama-eager.json").read_text()) == results
+
+
+SECRET = "/home/someone/secret"
+
+
+@pytest.fixture
+def secretive(stubs):
+    """The export that the stub yields holds a secret."""
+    with contextlib.closing(sqlite3.connect(stubs.export)) as database, database:
+        database.execute("INSERT INTO StringIds VALUES ((SELECT max(id) + 1 FROM StringIds), ?)", (SECRET,))
+
+
+def test_reports_are_redacted(capture, secretive):
+    assert capture()[0] == 0
+    assert not [name for name in names() if SECRET.encode() in Path("out", name).read_bytes()]
+    assert record("llama-eager")["redaction"] == "machine"
+    assert "captured in" in capture("--redact", "none", "--keep-rep")[2]
+    assert SECRET.encode() in Path("out/llama-eager.sqlite").read_bytes()
+    assert names()[2:] == ["llama-eager.nsys-rep", "llama-eager.sqlite"]
+    assert "captured before" in capture("--redact", "none", "--keep-rep")[2]
+    assert "captured in" in capture("--redact", "names")[2]  # nothing that was not redacted may stay
+    assert names() == ["llama-eager.case.json", "llama-eager.json", "llama-eager.sqlite"]
+    domains = {
+        domain
+        for stage in json.loads(Path("out/llama-eager.json").read_text())["stages"]
+        for domain in stage["domains"]
+    }
+    assert "stages" not in domains
+    assert "captured in" in capture("--redact", "names", "--keep-rep")[2]  # the report is gone
+
+
+def test_what_cannot_be_redacted_is_no_capture(capture, monkeypatch):
+    monkeypatch.setenv("STUB_NSYS", "bad export")
+    code, _, err = capture()
+    assert code == 2
+    assert "llama-eager.sqlite: cannot be redacted: " in err
+    assert "; --redact none does without" in err
+    assert names() == ["llama-eager.log"]
+
+
+def test_redacting_needs_packages_before_anything_runs(capture, stubs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nsys_analyze.slicing", None)
+    code, _, err = capture()
+    assert code == 2
+    assert "reports cannot be redacted here: " in err
+    assert stubs.calls("python") == []
+
+
+def test_each_rank_may_have_a_report(capture, stubs):
+    ranks = ("--ranks", "3", "--parallel", "ddp", "--train", "--from", "steady", "--from-rank", "1")
+    assert capture(*ranks, "--report-per-rank")[0] == 0
+    stem = "llama-train-eager-ddp=3"
+    reports = [f"{stem}.rank{rank}.sqlite" for rank in range(3)]
+    assert record(stem)["reports"] == reports
+    assert names() == sorted([f"{stem}.case.json", *reports, *(f"{stem}.rank{rank}.json" for rank in range(3))])
+    results = [json.loads(Path("out", f"{stem}.rank{rank}.json").read_text()) for rank in range(3)]
+    assert {stage["unprofiled_ns"] for each in results for stage in each["stages"] if stage["name"] == "step"} == {2e6}
+    assert len(stubs.calls("nsys")) == 3
+    plain, *profiled = stubs.calls("python")
+    assert plain[1:6] == ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "3"]
+    assert all(call[call.index("--window-rank") + 1] == "1" for call in profiled)
+    assert capture(*ranks)[0] == 0
+    assert names() == [f"{stem}.case.json", f"{stem}.json", f"{stem}.sqlite"]
+    (profile,) = stubs.calls("nsys")[3:]
+    assert "torch.distributed.run" in profile
 
 
 def test_every_combination_is_a_case(capture, stubs):
@@ -245,7 +328,63 @@ def test_a_process_that_takes_too_long_is_ended(capture, stubs, marked):
     code, _, err = capture("--executor", "cudagraphs", "--timeout", "1.5")
     assert code == 2
     assert "took longer than 1.5 s (--timeout)" in err
+    assert Path("out/llama-cudagraphs.log").read_text().splitlines()[-1] == (
+        "nsys-analyze: took longer than 1.5 s (--timeout), so it was ended"
+    )
     assert marked() == []
+
+
+# each ignores SIGTERM, starts the next one, which goes to a session of its own, and ends
+HOPPING = """
+import os, signal, sys, time
+from pathlib import Path
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+until = time.monotonic() + 15
+Path("hopping").touch()
+while time.monotonic() < until:
+    time.sleep(0.005)
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+# ignores SIGTERM, and starts a program that does so, too, without the environment
+STUBBORN = """
+import os, signal, sys, time
+from pathlib import Path
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if sys.argv[1:] != ["inner"]:
+    os.spawnve(os.P_NOWAIT, sys.executable, [sys.executable, __file__, "inner"], {})
+    Path("stubborn").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("name", "source"), [("hopping", HOPPING), ("stubborn", STUBBORN)])
+def test_nothing_stays_of_programs_that_do_not_want_to_go(tmp_path, monkeypatch, name, source):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(processes, "_STOP_S", 0.5)
+    script = tmp_path / f"{name}.py"
+    script.write_text(source)
+    with contextlib.suppress(UsageError):  # the first of them ends by itself, or takes too long
+        run_child([sys.executable, str(script)], tmp_path / "log", timeout=1)
+    assert Path(name).exists()
+    assert not [each for each in psutil.process_iter() if str(script) in command_line(each)]
+
+
+def test_a_look_that_finds_nothing_is_not_trusted(monkeypatch):
+    looks = iter([{1}, set(), {2}, set(), set(), {3}, set(), set(), set()])
+    monkeypatch.setattr(processes._Family, "running", lambda _: next(looks))
+    signalled = []
+    assert processes._Family(None, "mark").gone_within(5, signalled.append)
+    assert signalled == [1, 2, 3]
+    assert list(looks) == []
+
+
+def command_line(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 @pytest.fixture
@@ -286,7 +425,7 @@ def test_stopping_leaves_finished_cases_and_no_process(stubs, marked, number):
     assert "Traceback" not in err
     assert marked() == []
     assert [name for name in names() if not name.endswith(".log")] == [
-        *("llama-eager.case.json", "llama-eager.nsys-rep", "llama-eager.sqlite")
+        *("llama-eager.case.json", "llama-eager.json", "llama-eager.sqlite")
     ]
 
 

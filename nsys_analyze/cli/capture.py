@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nsys_analyze.cli.options import debug_option, progress
-from nsys_analyze.cli.summary import summarise
+from nsys_analyze.cli.summary import Reader, summarise
 from nsys_analyze.driver.request import DTYPES, PARALLEL, WINDOW_STAGES
 from nsys_analyze.errors import NsysAnalyzeError, UsageError
 
@@ -36,10 +36,10 @@ Executors: eager, torchscript, aot_eager, inductor, cudagraphs, cudagraph_raw, t
 other packages add through the entry point group nsys_analyze.executors.
 
 A case runs twice: unprofiled, for its time a step and to compare its results with eager mode's, and under nsys. OUT
-gets for each case the report (.nsys-rep and .sqlite) and a record of both runs (.case.json); a failed one leaves its
-log. Cases that were captured before, with the same settings, are not captured again; where none is left to capture,
-nsys is not needed. At the end all are compared with the first executor, as `nsys-analyze summary OUT` does: a table,
-OUT/comparison.md, comparison.json and pictures.
+gets for each case the report (.sqlite) without what tells of machine and user, its results (.json), and a record of
+both runs (.case.json); a failed one leaves its log as it is. Cases that were captured before, with the same settings,
+are not captured again; where none is left to capture, nsys is not needed. At the end all are compared with the first
+executor, as `nsys-analyze summary OUT` does: a table, OUT/comparison.md, comparison.json and pictures.
 
 Exit codes: 0 fine, 2 bad usage or a failed case, 130 interrupted."""
 
@@ -87,6 +87,15 @@ Exit codes: 0 fine, 2 bad usage or a failed case, 130 interrupted."""
     show_default=True,
     help="What compilers find cached: nothing, what a run before left, or what your own caches hold.",
 )
+@click.option(
+    "--redact",
+    "redaction",
+    type=click.Choice(["machine", "names", "none"]),
+    default="machine",
+    show_default=True,
+    help="What to leave out of reports, as `slice --redact` does.",
+)
+@click.option("--keep-rep", is_flag=True, help="Keep the .nsys-rep, too, in which nothing is redacted.")
 @click.option("--check/--no-check", default=True, show_default=True, help="Compare results with eager mode's.")
 @click.option("--again", is_flag=True, help="Capture finished cases, too.")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds that one process may take.")
@@ -105,9 +114,10 @@ def capture(**options: Any) -> None:
 
     folder = Path(options["folder"])
     cases, capturing = _cases(options), _capturing(options, folder)
-    failures = _captured(cases, capturing, options)
+    reader = Reader(folder)
+    failures = _captured(cases, capturing, reader, options)
     records = {record["name"]: record for record in read_records(folder)}
-    summarise(folder, [records[case.name] for case in cases if case.name in records])
+    summarise(reader, [records[case.name] for case in cases if case.name in records])
     if failures:
         raise UsageError(f"{len(failures)} of {len(cases)} cases failed: {', '.join(failures)}")
 
@@ -140,7 +150,14 @@ def _capturing(options: dict[str, Any], folder: Path) -> Capture:
     profiler = Profiler(
         cuda=options["device"] == "cuda", window=options["window"] is not None, options=options["nsys_options"]
     )
-    return Capture(folder=folder.absolute(), python="", profiler=profiler, timeout=options["timeout"])
+    return Capture(
+        folder=folder.absolute(),
+        python="",
+        profiler=profiler,
+        redaction=options["redaction"],
+        keep_report=options["keep_rep"],
+        timeout=options["timeout"],
+    )
 
 
 def _equipped(capturing: Capture, python: str | None) -> Capture:
@@ -148,6 +165,8 @@ def _equipped(capturing: Capture, python: str | None) -> Capture:
     from nsys_analyze.driver.profiling import find_nsys, interpreter
 
     nsys, version = find_nsys()
+    if capturing.redaction != "none":
+        _check_redacting()
     profiler, found = replace(capturing.profiler, nsys=nsys, version=version), interpreter(python)
     try:
         capturing.folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +175,16 @@ def _equipped(capturing: Capture, python: str | None) -> Capture:
     return replace(capturing, python=found, profiler=profiler)
 
 
-def _captured(cases: Sequence[Case], capturing: Capture, options: dict[str, Any]) -> list[str]:
+def _check_redacting() -> None:
+    """Refuses to capture what could not be redacted afterwards."""
+    try:
+        import nsys_analyze.report
+        import nsys_analyze.slicing  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"reports cannot be redacted here: {error}; --redact none leaves them as they are") from error
+
+
+def _captured(cases: Sequence[Case], capturing: Capture, reader: Reader, options: dict[str, Any]) -> list[str]:
     """Captures the cases one after another, tells about each, and returns the names of those that failed."""
     failures = []
     before = set() if options["again"] else {case.name for case in cases if capturing.is_finished(case)}
@@ -170,10 +198,11 @@ def _captured(cases: Sequence[Case], capturing: Capture, options: dict[str, Any]
         begin = time.monotonic()
         try:
             with progress(f"capturing {place}"):
-                capturing.run(case)
+                record = capturing.run(case)
         except NsysAnalyzeError as error:
             failures.append(case.name)
             click.echo(f"{place}: failed: {error}", err=True)
         else:
             click.echo(f"{place}: captured in {time.monotonic() - begin:.0f} s", err=True)
+            reader.read(record)
     return failures

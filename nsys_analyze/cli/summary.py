@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from nsys_analyze.errors import NsysAnalyzeError, UsageError
 
 if TYPE_CHECKING:
     from nsys_analyze.driver.records import Record
-    from nsys_analyze.metrics.results import Stage
+    from nsys_analyze.metrics.results import Analysis, Stage
+    from nsys_analyze.report import Report
 
 _EPILOG = """\b
 Examples:
@@ -25,9 +26,9 @@ Examples:
 `capture` ends with the same. It needs neither nsys nor a GPU, so a folder can be captured on one machine and compared
 on another.
 
-OUT gets comparison.md, comparison.json (comparison-NAME.json for each where cases differ in more than executor and
-environment), breakdown.png, startup.png, and where cases differ in one size sweep.png: unprofiled times as multiples of
-the first executor's.
+OUT gets the results of each report, CASE.json, and comparison.md, comparison.json (comparison-NAME.json for each where
+cases differ in more than executor and environment), breakdown.png, startup.png, and where cases differ in one size
+sweep.png: unprofiled times as multiples of the first executor's.
 
 Exit codes: 0 fine, 2 bad usage or input, 130 interrupted."""
 
@@ -58,7 +59,7 @@ def summary(folder: str, executors: tuple[str, ...], **_: Any) -> None:
         raise UsageError(
             f"{folder}: no record of a captured case (.case.json){' of these executors' * bool(executors)}"
         )
-    summarise(Path(folder), records)
+    summarise(Reader(Path(folder)), records)
 
 
 def _chosen(records: Sequence[Record], executors: Sequence[str]) -> list[Record]:
@@ -70,20 +71,20 @@ def _chosen(records: Sequence[Record], executors: Sequence[str]) -> list[Record]
     return sorted(chosen, key=lambda record: order.index(record["case"]["executor"]))
 
 
-def summarise(folder: Path, records: Sequence[Record]) -> None:
+def summarise(reader: Reader, records: Sequence[Record]) -> None:
     """Prints a table of the cases and writes their comparison into the folder, as far as this machine can.
 
     Args:
-        folder: Where `capture` wrote.
+        reader: What reads the cases of that folder.
         records: The cases to speak of, in this order.
     """
     if not records:
         return
-    finished = list(_finished(folder, records))
+    finished = [reader.read(record) for record in records]
     output.write(_table(finished), None)
     written = []
-    for name, make in files(folder, finished):
-        target = folder / name
+    for name, make in files(reader.folder, finished):
+        target = reader.folder / name
         try:
             with progress(f"writing {target}"):
                 output.write(make(), str(target))
@@ -95,30 +96,49 @@ def summarise(folder: Path, records: Sequence[Record]) -> None:
         click.echo(f"wrote {', '.join(written)}", err=True)
 
 
-def _finished(folder: Path, records: Sequence[Record]) -> Iterator[Finished]:
-    """The cases with their reports, without where one cannot be read, which is told."""
-    lacking = ""
-    for record in records:
-        path = folder / record["reports"][0]
-        report = analysis = None
+class Reader:
+    """Reads the reports of a folder's cases, once each, and writes beside each what it says: CASE.json."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, Finished] = {}
+        self._lacking = False  # whether packages are
+
+    def read(self, record: Record) -> Finished:
+        """Returns a case with its report, or without where that cannot be read here, which is told once."""
+        name = record["name"]
+        if name not in self._read:
+            path, *others = (self.folder / report for report in record["reports"])
+            report, analysis = self._analysed(path)
+            for other in others:
+                self._analysed(other)
+            self._read[name] = Finished(record=record, path=path, report=report, analysis=analysis)
+        return self._read[name]
+
+    def _analysed(self, path: Path) -> tuple[Report, Analysis] | tuple[None, None]:
+        if self._lacking:
+            return None, None
         try:
-            if not lacking:
-                with progress(f"reading {path.name}"):
-                    report, analysis = _analysed(path)
+            with progress(f"reading {path.name}"):
+                return _written(path)
         except NsysAnalyzeError as error:
             click.echo(f"{path.name}: cannot be analysed: {error}", err=True)
         except ImportError as error:
-            lacking = str(error)
+            self._lacking = True
             click.echo(f"reports cannot be analysed here: {error}; nsys-analyze summary does it elsewhere", err=True)
-        yield Finished(record=record, path=path, report=report, analysis=analysis)
+        return None, None
 
 
-def _analysed(path: Path) -> tuple[Any, Any]:
+def _written(path: Path) -> tuple[Report, Analysis]:
+    """Analyses a report and writes its results beside it."""
     import nsys_analyze
     from nsys_analyze.comparing import with_recorded_times
+    from nsys_analyze.views import json_view
 
     report = nsys_analyze.open_report(path)
-    return report, with_recorded_times(report.analysis(), path)
+    analysis = with_recorded_times(report.analysis(digest=True), path)
+    output.write(json_view.render([analysis]), str(path.with_suffix(".json")))
+    return report, analysis
 
 
 def _table(finished: Sequence[Finished]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from nsys_analyze._version import __version__
 from nsys_analyze.driver.cases import Case
@@ -20,10 +21,11 @@ from nsys_analyze.driver.processes import last_words, run_child
 from nsys_analyze.driver.profiling import Profiler, workload_command
 from nsys_analyze.driver.records import Record, finished, write_record
 from nsys_analyze.driver.run_workload import COMPLAINT
-from nsys_analyze.errors import UsageError
+from nsys_analyze.errors import ReportError, UsageError
 
-EXPORT = ".sqlite"
-_REPORTS = (EXPORT, ".nsys-rep")
+Redaction = Literal["machine", "names", "none"]
+
+EXPORT, REPORT, RESULTS = ".sqlite", ".nsys-rep", ".json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +36,24 @@ class Capture:
         folder: Where reports, records and the logs of failures go.
         python: The interpreter of the workloads.
         profiler: How they are profiled.
+        redaction: What is left out of reports: see `nsys_analyze.slicing.Slice`; "none" leaves them as nsys made them.
+        keep_report: Whether the .nsys-rep stays, too, which cannot be redacted.
         timeout: Seconds that one process may take; None is any time.
     """
 
     folder: Path
     python: str
     profiler: Profiler
+    redaction: Redaction = "machine"
+    keep_report: bool = False
     timeout: float | None = None
 
     def is_finished(self, case: Case) -> bool:
-        """Whether the case was captured before, with the same settings and options of nsys."""
-        return finished(self.folder, case.name, case.settings(), self._noted_command(case))
+        """Whether the case was captured before, with the same settings, options of nsys and redaction."""
+        asked = {"case": case.settings(), "redaction": self.redaction}
+        return finished(self.folder, case.name, asked, self._noted_command(case)) and (
+            not self.keep_report or bool(_reports(self.folder, case.name, REPORT))
+        )
 
     def _noted_command(self, case: Case) -> list[str]:
         """The words of nsys, whatever the machine."""
@@ -61,11 +70,19 @@ class Capture:
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=f".{case.name}-") as name:
             temporary = Path(name)
             record = self._captured(case, temporary, log)
-            for made in _reports(temporary, case.name):
-                made.replace(self.folder / made.name)
+            self._placed(case, temporary)
         write_record(self.folder, case.name, record)
         log.unlink()
         return record
+
+    def _placed(self, case: Case, temporary: Path) -> None:
+        """Puts the reports of a case in the place of those, and of their results, that an earlier capture left."""
+        for suffix in (EXPORT, REPORT, RESULTS):
+            for path in _reports(self.folder, case.name, suffix):
+                path.unlink()
+            if suffix == EXPORT or self.keep_report:
+                for path in _reports(temporary, case.name, suffix):
+                    path.replace(self.folder / path.name)
 
     def _captured(self, case: Case, temporary: Path, log: Path) -> Record:
         plain = dataclasses.replace(case.request, ops=None, regions=(), window=None, compile_phases=False)
@@ -76,22 +93,32 @@ class Capture:
             unprofiled = self._outcome(case, plain, temporary, log, unprofiled_cache)
             _check_agreement(unprofiled)
             profiled_outcome = self._outcome(case, profiled, temporary, log, profiled_cache, self.profiler)
-        reports = [path.name for path in _reports(temporary, case.name) if path.suffix == EXPORT]
+        reports = _reports(temporary, case.name, EXPORT)
         if not reports:
             raise UsageError(f"nsys made no report{self.profiler.excuse()} (it said: {last_words(log)}); see {log}")
+        self._redact(reports)
         return {
             "name": case.name,
             "case": case.settings(),
+            "redaction": self.redaction,
             "unprofiled": _with_median(unprofiled),
             "profiled": _with_median(profiled_outcome),
-            "reports": reports,
-            "nsys": {
-                "version": self.profiler.version,
-                "command": self._noted_command(case),
-            },
+            "reports": [path.name for path in reports],
+            "nsys": {"version": self.profiler.version, "command": self._noted_command(case)},
             "tool": __version__,
             "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
+
+    def _redact(self, reports: Sequence[Path]) -> None:
+        if self.redaction == "none":
+            return
+        from nsys_analyze.slicing import redact_in_place
+
+        for report in reports:
+            try:
+                redact_in_place(report, self.redaction)
+            except ReportError as error:
+                raise UsageError(f"{report.name}: cannot be redacted: {error}; --redact none does without") from error
 
     def _outcome(
         self,
@@ -161,9 +188,11 @@ def _cache_variables(folder: Path) -> dict[str, str]:
     }
 
 
-def _reports(folder: Path, stem: str) -> list[Path]:
-    """The reports of a capture, and their exports, in the order of the ranks."""
-    return sorted(path for path in folder.iterdir() if path.name.startswith(stem) and path.suffix in _REPORTS)
+def _reports(folder: Path, stem: str, suffix: str) -> list[Path]:
+    """The files of a case that end so, one or one a rank, in the order of the ranks."""
+    named = re.compile(rf"{re.escape(stem)}(?:\.rank(\d+))?{re.escape(suffix)}")
+    found = {path: match for path in folder.iterdir() if (match := named.fullmatch(path.name))}
+    return sorted(found, key=lambda path: int(found[path][1] or 0))
 
 
 def capture_program(command: Sequence[str], report: Path, profiler: Profiler) -> int:

@@ -11,13 +11,14 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nsys_analyze.errors import UsageError
 
 _MARK = "NSYS_ANALYZE_CHILD"  # in the environment of all that a child starts, also of what leaves its process group
-_LEAVE_S, _STOP_S, _LOOK_S = 3.0, 5.0, 0.05
+_LEAVE_S, _STOP_S, _LOOK_S = 3.0, 5.0, 0.02
+_EMPTY_LOOKS = 3  # a process that starts another and ends may hide it from one look at all processes
 _PROGRESS = re.compile(r"\[[=\s\d]+%|^Generat(ing|ed)\b|^\s*$")
 
 
@@ -40,17 +41,21 @@ def run_child(
         KeyboardInterrupt: If this process was told to stop, by Ctrl-C or SIGTERM.
     """
     mark = uuid.uuid4().hex
+    child, patience = None, 0.0
     with _stoppable():
-        child = _start(command, log, {**os.environ, **(env or {}), _MARK: mark})
-        patience = 0.0
         try:
+            child = _start(command, log, {**os.environ, **(env or {}), _MARK: mark})
             code = child.wait(timeout)
             patience = _LEAVE_S
         except subprocess.TimeoutExpired as error:
+            _note(log, f"took longer than {timeout:g} s (--timeout), so it was ended")
             raise UsageError(f"took longer than {timeout:g} s (--timeout); see {log}") from error
+        except KeyboardInterrupt:
+            _note(log, "told to stop, so it was ended")
+            raise
         finally:
             with _uninterrupted():
-                _end(child, mark, patience)
+                _end(_Family(child, mark), patience)
     return code
 
 
@@ -97,27 +102,66 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end(child: subprocess.Popen[bytes], mark: str, patience: float) -> None:
-    """Waits ``patience`` seconds for all marked processes to leave, asks the rest to, then kills them."""
-    for number, seconds in ((None, patience), (signal.SIGTERM, _STOP_S), (signal.SIGKILL, _STOP_S)):
-        left = _running(child, mark)
-        if number is not None:
+def _note(log: Path | None, what: str) -> None:
+    """Adds a line to a log: what programs say when they are ended looks like a failure of theirs."""
+    if log is not None:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"nsys-analyze: {what}\n")
+
+
+class _Family:
+    """A child and all that it started: what carries its mark or is of its session."""
+
+    def __init__(self, child: subprocess.Popen[bytes] | None, mark: str) -> None:
+        self._child, self._needle = child, f"{_MARK}={mark}".encode()
+
+    def running(self) -> set[int]:
+        """The processes that a look at all of them finds; one that is started meanwhile may be missed."""
+        found = set() if self._child is None or self._child.poll() is not None else {self._child.pid}
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if self._needle in (process / "environ").read_bytes() or self._is_of_session(process):
+                    found.add(int(process.name))
+        return found
+
+    def _is_of_session(self, process: Path) -> bool:
+        """Whether it runs in the child's session, also with another environment."""
+        state, _, _, session = (process / "stat").read_text().rpartition(")")[2].split()[:4]
+        return self._child is not None and int(session) == self._child.pid and state not in "ZX"
+
+    def gone_within(self, seconds: float, signalled: Callable[[int], None] = lambda _: None) -> bool:
+        """Whether all have left before the time was over, in several looks in a row.
+
+        Args:
+            seconds: The time.
+            signalled: Is called with each process that a look finds.
+        """
+        until, empty = time.monotonic() + seconds, 0
+        while True:
+            left = self.running()
             for pid in left:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
-        until = time.monotonic() + seconds
-        while _running(child, mark) and time.monotonic() < until:
+                signalled(pid)
+            empty = 0 if left else empty + 1
+            if empty == _EMPTY_LOOKS:
+                return True
+            if left and time.monotonic() > until:
+                return False
             time.sleep(_LOOK_S)
-        if not _running(child, mark):
-            break
 
 
-def _running(child: subprocess.Popen[bytes], mark: str) -> set[int]:
-    """The child, unless it has ended, and all processes that carry the mark."""
-    found = set() if child.poll() is not None else {child.pid}
-    needle = f"{_MARK}={mark}".encode()
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if needle in environ.read_bytes():
-                found.add(int(environ.parent.name))
-    return found
+def _end(family: _Family, patience: float) -> None:
+    """Waits ``patience`` seconds for all processes of a family to leave, asks the rest to, then kills them."""
+    asked: set[int] = set()
+
+    def ask(pid: int) -> None:
+        if pid not in asked:
+            _signal(pid, signal.SIGTERM)
+            asked.add(pid)
+
+    if not (family.gone_within(patience) or family.gone_within(_STOP_S, ask)):
+        family.gone_within(_STOP_S, lambda pid: _signal(pid, signal.SIGKILL))
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

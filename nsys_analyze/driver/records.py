@@ -41,10 +41,10 @@ def _order(record: Record) -> tuple[str, list[tuple[int, str]]]:
     return record.get("finished", ""), [(int(piece), "") if piece.isdecimal() else (0, piece) for piece in pieces]
 
 
-def finished(folder: Path, name: str, settings: Mapping[str, Any], profiler: Sequence[str]) -> bool:
-    """Whether a case was captured with these very settings and words of nsys, and its reports are there."""
+def finished(folder: Path, name: str, asked: Mapping[str, Any], profiler: Sequence[str]) -> bool:
+    """Whether the record of a case has these very fields and words of nsys, and its reports are there."""
     record = _read(record_path(folder, name))
-    if record is None or record.get("case") != json.loads(json.dumps(settings)):
+    if record is None or any(record.get(field) != value for field, value in json.loads(json.dumps(asked)).items()):
         return False
     return record["nsys"]["command"] == list(profiler) and all(
         (folder / report).is_file() for report in record["reports"]
