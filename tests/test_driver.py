@@ -142,6 +142,38 @@ def test_a_difference_is_found(monkeypatch):
     assert agreement["gradient"] == pytest.approx(0.21, rel=1e-4)  # of a mean square, so 1.1 squared
 
 
+def timm(names):
+    """What is used of timm: models by their name."""
+
+    def create_model(name, pretrained):
+        assert not pretrained
+        module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 8 * 8, 5))
+        module.default_cfg, module.num_classes = {"input_size": (3, 8, 8)}, 5
+        return module
+
+    listed = lambda pattern: [name for name in names if pattern.strip("*") in name]  # noqa: E731
+    return types.SimpleNamespace(is_model=names.__contains__, list_models=listed, create_model=create_model)
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_model_of_timm(monkeypatch, train):
+    monkeypatch.setitem(sys.modules, "timm", timm(["tiny_net", "tiny_vit"]))
+    outcome = staged.run(request("tiny_net", train=train, executor="torchscript"))
+    assert outcome["agreement"]["agrees"]
+    assert outcome["sizes"] == {"batch": 1}
+    model = workloads.load("tiny_net").built(torch.device("cpu"), torch.bfloat16, {"batch": 3})
+    assert model.module(*model.inputs).shape == (3, 5)
+    with pytest.raises(UsageError, match=r"^tiny: neither a workload nor a model of timm; near it: tiny_net, tiny_vit$"):
+        workloads.load("tiny")
+
+
+@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224"])
+def test_models_that_timm_has(name):
+    pytest.importorskip("timm")
+    model = workloads.load(name).built(torch.device("cpu"), torch.float32, {"batch": 2})
+    assert model.module(*model.inputs).shape == (2, 1000)
+
+
 @pytest.mark.parametrize("workload", SMALL)
 def test_weights_and_inputs_come_from_the_seed(workload):
     def built(seed):
@@ -324,12 +356,24 @@ def test_the_process_imports_no_more_than_it_may(tmp_path):
     assert json.loads(outcome.read_text())["agreement"]["agrees"]
 
 
-def test_two_ranks_share_a_model(tmp_path):
+@pytest.mark.parametrize("parallel", ["fsdp", "ddp"])
+def test_two_ranks_share_a_model(tmp_path, parallel):
     outcome = tmp_path / "outcome.json"
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    asked = request(train=True, parallel="fsdp").arguments()
+    asked = request(train=True, parallel=parallel).arguments()
     subprocess.run(
         [*torchrun, str(BOOTSTRAP), *asked, "--outcome", str(outcome)], cwd=tmp_path, check=True, capture_output=True
     )
     assert json.loads(outcome.read_text())["agreement"]["agrees"]
     assert [path.name for path in Path(tmp_path).iterdir()] == ["outcome.json"]
+
+
+@pytest.mark.parametrize("parallel", ["fsdp", "ddp"])
+@pytest.mark.parametrize("executor", ["eager", "aot_eager"])
+def test_a_rank_alone(monkeypatch, parallel, executor):
+    """The same in this process."""
+    for name, value in {"RANK": 0, "WORLD_SIZE": 1, "MASTER_ADDR": "localhost", "MASTER_PORT": 0}.items():
+        monkeypatch.setenv(name, str(value))
+    outcome = staged.run(request(train=True, parallel=parallel, executor=executor))
+    assert outcome["agreement"]["agrees"]
+    assert not torch.distributed.is_initialized()

@@ -18,7 +18,7 @@ from nsys_analyze.errors import UsageError
 
 _MARK = "NSYS_ANALYZE_CHILD"  # in the environment of all that a child starts, also of what leaves its process group
 _LEAVE_S, _STOP_S, _LOOK_S = 3.0, 5.0, 0.02
-_EMPTY_LOOKS = 3  # a process that starts another and ends may hide it from one look at all processes
+_EMPTY_LOOKS = 5  # a process that starts another and ends may hide it from one look at all processes
 _PROGRESS = re.compile(r"\[[=\s\d]+%|^Generat(ing|ed)\b|^\s*$")
 
 
@@ -118,11 +118,15 @@ class _Family:
     def running(self) -> set[int]:
         """The processes that a look at all of them finds; one that is started meanwhile may be missed."""
         found = set() if self._child is None or self._child.poll() is not None else {self._child.pid}
-        for process in Path("/proc").glob("[0-9]*"):
+        newest_first = sorted((int(path.name) for path in Path("/proc").glob("[0-9]*")), reverse=True)
+        for pid in newest_first:  # so that short-lived ones are still there when it is their turn
             with contextlib.suppress(OSError):
-                if self._needle in (process / "environ").read_bytes() or self._is_of_session(process):
-                    found.add(int(process.name))
+                if self._is_of_it(Path("/proc", str(pid))):
+                    found.add(pid)
         return found
+
+    def _is_of_it(self, process: Path) -> bool:
+        return self._needle in (process / "environ").read_bytes() or self._is_of_session(process)
 
     def _is_of_session(self, process: Path) -> bool:
         """Whether it runs in the child's session, also with another environment."""

@@ -69,9 +69,10 @@ class _Labeller:
 
     def ranged(self, names: tuple[str, ...], function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns the function inside its range and at the ends of stretches, or as it is if nothing was chosen."""
-        annotation = label(names[0]) if self.choice.takes(*names) else None
-        if annotation is None and not self.stretches:
-            return function
+        chosen = self.choice.takes(*names)
+        if not self.stretches:
+            return label(names[0])(function) if chosen else function  # the lightest: push, call, pop
+        annotation = label(names[0]) if chosen else None
 
         def call(*args: Any, **kwargs: Any) -> Any:
             for stretch in self.stretches:
