@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench docs site clean
+.PHONY: demo test lint bench samples docs site clean
 
 demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
@@ -19,6 +19,9 @@ lint: $(READY)  ## check style and types
 
 bench: .bench/large.sqlite  ## time the whole command on a large report against SQLite's own sums
 	$(BIN)/python benchmarks/whole.py .bench/large.sqlite .bench/tenth.sqlite .bench/small.sqlite
+
+samples: $(READY)  ## make sample reports of captured cases: make samples CASES='out/llama out/vit'
+	$(BIN)/python benchmarks/make_samples.py $(CASES)
 
 docs: $(READY)  ## write the outputs, pictures and references in README.md and docs anew
 	$(BIN)/python -m tests.test_cli_docs

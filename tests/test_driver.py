@@ -163,7 +163,9 @@ def test_a_model_of_timm(monkeypatch, train):
     assert outcome["sizes"] == {"batch": 1}
     model = workloads.load("tiny_net").built(torch.device("cpu"), torch.bfloat16, {"batch": 3})
     assert model.module(*model.inputs).shape == (3, 5)
-    with pytest.raises(UsageError, match=r"^tiny: neither a workload nor a model of timm; near it: tiny_net, tiny_vit$"):
+    with pytest.raises(
+        UsageError, match=r"^tiny: neither a workload nor a model of timm; near it: tiny_net, tiny_vit$"
+    ):
         workloads.load("tiny")
 
 

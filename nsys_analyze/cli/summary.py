@@ -133,11 +133,12 @@ def _written(path: Path) -> tuple[Report, Analysis]:
     """Analyses a report and writes its results beside it."""
     import nsys_analyze
     from nsys_analyze.comparing import with_recorded_times
+    from nsys_analyze.driver.records import results_path
     from nsys_analyze.views import json_view
 
     report = nsys_analyze.open_report(path)
     analysis = with_recorded_times(report.analysis(digest=True), path)
-    output.write(json_view.render([analysis]), str(path.with_suffix(".json")))
+    output.write(json_view.render([analysis]), str(results_path(path)))
     return report, analysis
 
 

@@ -29,6 +29,11 @@ def record_path(folder: Path, name: str) -> Path:
     return folder / f"{name}{SUFFIX}"
 
 
+def results_path(report: Path) -> Path:
+    """Where the results of a report lie: CASE.json, CASE.rank0.json."""
+    return report.with_name(f"{_SUFFIXES.sub('', report.name)}.json")
+
+
 def read_records(folder: Path) -> list[Record]:
     """The records of a folder, in the order in which their cases were finished, else of their names."""
     records = [record for path in folder.glob(f"*{SUFFIX}") if (record := _read(path)) is not None]
