@@ -113,6 +113,35 @@ def test_inductor(events, tmp_path, monkeypatch, stack):
     assert [name for _, name in opened(steps, "ops")] == ["addmm..relu", "addmm", "cpp_fused_relu_0"] * 2
 
 
+def test_labels_of_what_inductor_generated(events):
+    from nsys_analyze.driver.labels.inductor import _Labeller
+
+    def run(number, stream):
+        return number + stream
+
+    def relu(number):
+        return number * 2
+
+    def mm(number, out):
+        return number - out
+
+    libraries = types.SimpleNamespace(mm=mm, addmm=relu)
+    kernel = types.SimpleNamespace(run=run, name="fused")
+    module = types.SimpleNamespace(triton_poi_fused_add_mul_0=kernel, cpp_fused_relu_1=relu, extern_kernels=libraries)
+    _Labeller(Choice(ops="add|mm")).label_module(module)
+    assert module.triton_poi_fused_add_mul_0.run(3, stream=4) == 7
+    assert module.triton_poi_fused_add_mul_0.name == "fused"
+    assert module.extern_kernels.mm(3, out=1) == 2
+    assert [event[:2] for event in events] == [
+        *[("push", "triton_poi_fused_add_mul_0"), ("pop", "ops")],
+        *[("push", "mm"), ("pop", "ops")],
+    ]
+    assert module.cpp_fused_relu_1 is relu
+    assert module.extern_kernels.addmm is relu
+    kernel.run = lambda number, stream: 0  # as a tuned kernel does
+    assert module.triton_poi_fused_add_mul_0.run(3, stream=4) == 0
+
+
 def test_stages_and_steps_are_ranges(events):
     staged.run(request(train=True))
     passes = [(1, "forward"), (1, "backward")]
