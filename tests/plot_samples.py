@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from nsys_analyze import open_report
 from nsys_analyze.metrics.pictures import bars, gaps, launch_times, series, sweep, timeline
 from nsys_analyze.views.plots import histograms, instances, stacked_bars, sweep_lines, tracks, waterfalls
+from nsys_analyze.views.plots.choosing import one_stage, several_stages
 from nsys_analyze.views.plots.style import settings
-from nsys_analyze.views.plots.subjects import one_stage, several_stages
 
 BASELINES = Path(__file__).parent / "data" / "plots"
 SAMPLE = "llama_thunder_torch"
@@ -99,7 +99,7 @@ def executors(_: Any) -> Plot:
     data = sweep.sweep(SWEEP)
     points = with_changed(data.lines[1].points, 1, ratio=data.lines[1].points[1].ratio * 1.1)
     wrong = changed(data, lines=with_changed(data.lines, 1, points=points))
-    return Plot(data, wrong, lambda some: sweep_lines.draw(some, "batch size", "steady / step", None))
+    return Plot(data, wrong, lambda some: sweep_lines.draw(some, "batch size", "steady / step", "", None))
 
 
 PLOTS = {

@@ -15,10 +15,10 @@ from matplotlib.text import Text
 import nsys_analyze
 from nsys_analyze import open_report, plots
 from nsys_analyze.errors import UsageError
+from nsys_analyze.views.plots.choosing import one_stage, several_stages
 from nsys_analyze.views.plots.direct import apart
 from nsys_analyze.views.plots.files import rendered
 from nsys_analyze.views.plots.lettering import fitted, fitting, safe, width, wrapped
-from nsys_analyze.views.plots.subjects import one_stage, several_stages
 from tests.plot_samples import BASELINES, PLOTS, SAMPLE, SWEEP, without_text
 from tests.view_samples import HOSTILE, analysis, llama, stage
 

@@ -56,11 +56,14 @@ def _findings(analysis: results.Analysis) -> list[results.Notice]:
     ]
 
 
-def _note(finding: results.Notice) -> Note:
-    """The finding as a line. A sentence that begins with what is counted, rather than with "the", gets the count."""
+def told(finding: results.Notice) -> str:
+    """Returns a finding in words: a sentence that begins with what is counted, not with "the", gets the count."""
     counts = finding.count is not None and not finding.message.startswith("the ")
-    count = f"{finding.count:,} " if counts else ""
-    return Note(level=visible(finding.level), code=visible(finding.code), message=count + visible(finding.message))
+    return visible(f"{finding.count:,} {finding.message}" if counts else finding.message)
+
+
+def _note(finding: results.Notice) -> Note:
+    return Note(level=visible(finding.level), code=visible(finding.code), message=told(finding))
 
 
 def _gpus(info: ReportInfo) -> list[str]:

@@ -27,7 +27,7 @@ def notices(report: Report, how: npt.NDArray[np.int8], coverage: Coverage, rows:
         rows: The rows of the output.
     """
     found = [
-        *missing.notices(report.trace, report.metadata),
+        *missing.notices(report.trace, report.metadata, report.settings.domain),
         *attributed.notices(report, how, coverage),
         *lost.notices(report),
         *window.notices(report, rows),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nsys_analyze.ingest.metadata import Metadata
 from nsys_analyze.metrics.coverage import knows_durations, knows_gpu
 from nsys_analyze.metrics.results import Notice
 from nsys_analyze.metrics.versions import conflicts, dotted, version
-from nsys_analyze.metrics.wording import worded
+from nsys_analyze.metrics.wording import listed, worded
 from nsys_analyze.model.tables import Trace
 
 _PART = Notice(
@@ -18,13 +18,13 @@ _PART = Notice(
 )
 
 
-def notices(trace: Trace, metadata: Metadata) -> Iterator[Notice]:
-    """What is not there at all."""
+def notices(trace: Trace, metadata: Metadata, domains: Sequence[str] | None) -> Iterator[Notice]:
+    """What is not there at all; ``domains`` are those of NVTX that were asked for, None for all."""
     if metadata.part is not None:
         yield _PART
     yield from _columns(metadata)
     if not len(trace.ranges):
-        yield from _no_ranges(metadata)
+        yield from _no_ranges(metadata, domains)
     cuda = _no_cuda(trace)
     if cuda is not None:
         yield cuda
@@ -39,7 +39,11 @@ def _columns(metadata: Metadata) -> Iterator[Notice]:
         )
 
 
-def _no_ranges(metadata: Metadata) -> Iterator[Notice]:
+def _no_ranges(metadata: Metadata, domains: Sequence[str] | None) -> Iterator[Notice]:
+    if domains is not None:
+        message = f"no range is in the NVTX domain{'s' if len(domains) > 1 else ''} {listed(domains)}: no stages"
+        yield Notice(code="no-nvtx", message=message)
+        return
     if any(table.startswith("NVTX_EVENTS") for table, _ in metadata.lacking):
         return
     yield Notice(

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices
+from nsys_analyze.arrays import AnyInt, Bool, Int64, expand_slices, order_by_both
+from nsys_analyze.attribution import Moments, attribute
 from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.coverage import knows_gpu, lost_launches
 from nsys_analyze.metrics.pictures.spans import Span, Window, merged
 from nsys_analyze.metrics.pictures.stage_rows import stage_rows
+from nsys_analyze.metrics.pictures.unseen import cut, unseen
 from nsys_analyze.metrics.results import Stage
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.timeline import union
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
     from nsys_analyze.report import Report
 
 COLUMNS = 1_200
-_IDLE = ("startup", "between", "tail")
+_IDLE = ("startup", "between", "tail", "unknown")
+_UNKNOWN = _IDLE.index("unknown")
 _MOST_LEVELS, _MOST_THREADS, _MOST_STREAMS = 6, 3, 6
 
 
@@ -50,12 +54,15 @@ class Timeline:
 
     ``ranges`` go from the outermost level down, thread by thread; ``calls`` hold a lane a thread; ``streams`` a lane a
     stream. ``idle`` has for each device when nothing ran on it, by kind: startup (until the instance's own first
-    operation), between, tail. ``lanes_left_out`` counts those there was no room for.
+    operation), between, tail; unknown where work may have run that the capture lost. ``lost`` counts the instance's
+    launch calls without an operation; where it has no other work, ``unseen`` is when theirs may have run.
+    ``lanes_left_out`` counts lanes there was no room for.
     """
 
     index: int
     instances: int
     name: str
+    finished: bool
     wall: int
     elapsed: int
     ranges: list[Lane]
@@ -63,6 +70,8 @@ class Timeline:
     streams: list[Lane]
     idle: dict[int, list[Span]]
     gap: Gap | None
+    lost: int
+    unseen: list[Span]
     lanes_left_out: int
 
 
@@ -111,10 +120,12 @@ class _Instance:
         ranges, levels_out = self._range_lanes()
         calls, threads_out = self._call_lanes()
         streams, streams_out = self._stream_lanes()
+        lost = self._lost()
         return Timeline(
             index=index,
             instances=instances,
             name=self._trace.ranges.names[self._trace.ranges.name[self._row]],
+            finished=bool(self._trace.ranges.finished[self._row]),
             wall=self._end - self._start,
             elapsed=self._window.end - self._start,
             ranges=ranges,
@@ -122,6 +133,8 @@ class _Instance:
             streams=streams,
             idle={device: self._idle(device) for device in np.unique(self._trace.ops.device[self._own]).tolist()},
             gap=self._gap(),
+            lost=len(lost),
+            unseen=[] if streams else self._unseen(lost),
             lanes_left_out=levels_out + threads_out + streams_out,
         )
 
@@ -207,14 +220,31 @@ class _Instance:
         start = np.append(window.start, busy_end[seen])
         end = np.append(busy_start[seen], window.end)
         wide = end - start >= window.pixel
-        start, end = start[wide], end[wide]
+        start, end, unknown = cut(start[wide], end[wide], *unseen(self._trace, device))
         tail = start >= ops.end[own].max()
         kind = np.where(end <= max(int(ops.start[own].min()), window.start), 0, np.where(tail, 2, 1))
+        kind[unknown] = _UNKNOWN
         return [
             span
             for number, name in enumerate(_IDLE)
             for span in merged(window, start[kind == number], end[kind == number], kind[kind == number], _IDLE, name)
         ]
+
+    def _lost(self) -> Int64:
+        """When its launch calls began whose operations the capture lacks."""
+        report, calls = self._report, self._trace.calls
+        rows = np.flatnonzero(lost_launches(self._trace))
+        rows = rows[order_by_both(calls.thread[rows], calls.start[rows])]
+        moments = Moments(calls.thread[rows], calls.start[rows])
+        found = attribute(moments, self._trace, report.nesting, report.settings.attribution)
+        return moments.start[found.members.pairs(np.array([self._row]))[1]]
+
+    def _unseen(self, lost: Int64) -> list[Span]:
+        """When all of its work may have run, where the capture has none of it; nothing where it had none."""
+        if not len(lost) and knows_gpu(self._trace):
+            return []
+        begin = int(lost.min(initial=self._window.end)) - self._start if len(lost) else 0
+        return [Span(start=begin, end=self._window.end - self._start, kind="unknown", count=1, name="unknown")]
 
     def _gap(self) -> Gap | None:
         gap, row = self._report.instances.gap, self._row

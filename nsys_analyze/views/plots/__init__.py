@@ -47,8 +47,8 @@ def breakdown(
     """
     from nsys_analyze.metrics.pictures import bars
     from nsys_analyze.views.plots import stacked_bars as view
+    from nsys_analyze.views.plots.choosing import listed, several_stages
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import listed, several_stages
 
     subjects = several_stages(listed(reports), stage, depth)
     with settings():
@@ -68,10 +68,11 @@ def startup(
     """
     from nsys_analyze.metrics.pictures import gaps
     from nsys_analyze.views.plots import waterfalls as view
+    from nsys_analyze.views.plots.choosing import listed, loops
+    from nsys_analyze.views.plots.reasons import Need
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import listed, loops
 
-    subjects = loops(listed(reports), stage, depth)
+    subjects = loops(listed(reports), stage, depth, Need.GPU_WORK)
     with settings():
         return view.draw(gaps.startup(subjects.stages), subjects, size)
 
@@ -95,10 +96,11 @@ def series(
     """
     from nsys_analyze.metrics.pictures.series import instance_series
     from nsys_analyze.views.plots import instances as view
+    from nsys_analyze.views.plots.choosing import listed, one_stage
+    from nsys_analyze.views.plots.reasons import Need
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import listed, one_stage
 
-    subjects = one_stage(listed(reports), stage)
+    subjects = one_stage(listed(reports), stage, Need.SERIES)
     with settings():
         return view.draw([instance_series(each) for each in subjects.stages], subjects, size)
 
@@ -116,11 +118,12 @@ def launches(
     """
     from nsys_analyze.metrics.pictures.launch_times import launch_times
     from nsys_analyze.views.plots import histograms as view
+    from nsys_analyze.views.plots.choosing import listed, several_stages
+    from nsys_analyze.views.plots.reasons import Need
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import listed, several_stages, without_wrappers
 
     opened = [*reports] if isinstance(reports, Sequence) else [reports]
-    subjects = without_wrappers(several_stages(listed(opened), stage, depth))
+    subjects = several_stages(listed(opened), stage, depth, Need.LAUNCHES)
     data = launch_times([(opened[subject.place], subject.stage) for subject in subjects.shown])
     with settings():
         return view.draw(data, subjects, size)
@@ -142,8 +145,8 @@ def timeline(
     """
     from nsys_analyze.metrics.pictures.timeline import timeline as lanes
     from nsys_analyze.views.plots import tracks as view
+    from nsys_analyze.views.plots.choosing import listed, one_stage
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import listed, one_stage
 
     subjects = one_stage(listed(report), stage)
     data = lanes(report, subjects.stages[0], instance) if subjects.shown else None
@@ -174,9 +177,9 @@ def sweep(
     """
     from nsys_analyze.metrics.pictures.sweep import sweep as ratios
     from nsys_analyze.views.plots import sweep_lines as view
+    from nsys_analyze.views.plots.choosing import loop_times
     from nsys_analyze.views.plots.style import settings
-    from nsys_analyze.views.plots.subjects import loop_times
 
-    times, what = loop_times(results, stage)
+    times, what, why = loop_times(results, stage)
     with settings():
-        return view.draw(ratios(times, baseline), parameter, what, size)
+        return view.draw(ratios(times, baseline), parameter, what, why, size)

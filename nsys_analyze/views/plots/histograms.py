@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NOTE = "Each histogram is as high as its fullest bin; a black line is the median."
 _BAR = 46.0
 _USUAL, _FIRST = Look(BLUE), Look(ORANGE, "////")
 _KEY = (("all but first launches", _USUAL), ("first launch of each function (may load it)", _FIRST))
@@ -27,9 +28,10 @@ def draw(data: Sequence[Histogram], subjects: Subjects, size: Size | None) -> Fi
     """Draws histograms that were made for these subjects."""
     pairs = zip(subjects.labels, data, strict=True)
     kept = [(label, found) for label, found in pairs if found.calls or found.first_calls]
-    heading = Heading(title=f"Duration of kernel launch calls · {subjects.common}", notes=[_note(subjects)])
+    title = f"Duration of kernel launch calls · {subjects.common}"
     if not kept:
-        return sentence(heading, "Nothing to draw: no stage launched a kernel, as far as the report tells.", size)
+        return sentence(title, subjects.nothing, size)
+    heading = Heading(title=title, notes=[" ".join([_NOTE, *subjects.notes])])
     blocks = [Block(name=label, beside=[""], bar=_BAR if found.first_calls else _BAR * _UP) for label, found in kept]
     present = (True, any(found.first_calls for _, found in kept))
     key = KeyLine(title="calls", entries=[entry for entry, some in zip(_KEY, present, strict=True) if some])
@@ -40,7 +42,7 @@ def draw(data: Sequence[Histogram], subjects: Subjects, size: Size | None) -> Fi
     for (label, found), tops in zip(kept, drawn.tops, strict=False):
         base = tops[0] + _BAR * _UP - 2
         _columns(drawn, found, base)
-        drawn.caption(tops[0], label, _remarks(found))
+        drawn.caption(tops[0], label, "", _remarks(found))
     return sheet.finished()
 
 
@@ -84,8 +86,3 @@ def _time_ticks(axes: Axes) -> None:
         FuncFormatter(lambda value, _: units.duration(value).replace(".00", "").replace(".0", ""))
     )
     axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _note(subjects: Subjects) -> str:
-    left_out = f" {count_of(subjects.left_out, 'shorter stage')} left out." if subjects.left_out else ""
-    return f"Each histogram is as high as its fullest bin; a black line is the median.{left_out}"

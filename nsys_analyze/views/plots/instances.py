@@ -32,30 +32,39 @@ def draw(data: Sequence[InstanceSeries | None], subjects: Subjects, size: Size |
     """Draws series that were made for these subjects, which are of one stage each."""
     known = [(label, series) for label, series in zip(subjects.labels, data, strict=True) if series]
     named = known[: len(LINES)]
-    heading = Heading(title=f"Instance by instance · {subjects.common}", notes=[_note(named, len(known))])
+    title = f"Instance by instance · {subjects.common}"
     if not named:
-        return sentence(heading, "Nothing to draw: no stage with at most 10,000 instances was chosen.", size)
-    sheet = new_sheet(heading, [], size, _BODY)
-    _draw_panels(sheet, named)
+        return sentence(title, subjects.nothing, size)
+    note = " ".join([_note(named, len(known)), *_without_gap(named, subjects), *subjects.notes])
+    gaps = any(series.gap.index for _, series in named)
+    sheet = new_sheet(Heading(title=title, notes=[note]), [], size, _BODY if gaps else _BODY * _UPPER)
+    _draw_panels(sheet, named, gaps=gaps)
     return sheet.finished()
 
 
-def _draw_panels(sheet: Sheet, named: Sequence[_Named]) -> None:
+def _draw_panels(sheet: Sheet, named: Sequence[_Named], *, gaps: bool) -> None:
+    """Draws elapsed times, and startup gaps below them where there are any."""
     names = [label for label, _ in named] if len(named) > 1 else []
     beside = widest(names, 0.3 * sheet.width)
+    every = [series for _, series in named]
     right, bottom = sheet.right - beside - _BESIDE, sheet.bottom + AXIS
-    middle = bottom + (sheet.top - bottom) * (1 - _UPPER)
-    elapsed = _panel(sheet, "elapsed", [series.elapsed for _, series in named], (middle, right, sheet.top))
-    gap = _panel(sheet, "startup gap", [series.gap for _, series in named], (bottom, right, middle - _BESIDE))
-    for axes in (elapsed.axes, gap.axes):
-        _instance_axis(axes, max(series.instances for _, series in named), elapsed.across)
-    elapsed.axes.tick_params(labelbottom=False)
-    gap.axes.set_xlabel("instance, in order of start", labelpad=2)
-    _scale_elapsed(elapsed, [series for _, series in named])
-    for place, (_, series) in enumerate(named):
-        _mark_first(elapsed, series, place)
-        _mark_stalls(elapsed, series)
-    _fill_exposed(gap, [series for _, series in named])
+    middle = bottom + (sheet.top - bottom) * (1 - _UPPER) if gaps else bottom
+    usual = max((_highest(each) for each in every), default=0.0)
+    elapsed = _panel(sheet, "elapsed", [each.elapsed for each in every], usual, (middle, right, sheet.top))
+    panels = [elapsed]
+    if gaps:
+        longest = max((max(each.gap.high, default=0.0) for each in every), default=0.0)
+        gap = _panel(sheet, "startup gap", [each.gap for each in every], longest, (bottom, right, middle - _BESIDE))
+        elapsed.axes.tick_params(labelbottom=False)
+        _fill_exposed(gap, every)
+        panels.append(gap)
+    for panel in panels:
+        _instance_axis(panel.axes, max(each.instances for each in every), panel.across)
+    panels[-1].axes.set_xlabel("instance, in order of start", labelpad=2)
+    _scale_elapsed(elapsed, every)
+    for place, each in enumerate(every):
+        _mark_first(elapsed, each, place)
+        _mark_stalls(elapsed, each)
     if names:
         labels_at_end(sheet, elapsed.axes, _ends(elapsed, named), beside, _BESIDE)
 
@@ -69,10 +78,12 @@ class _Panel:
     across: float
 
 
-def _panel(sheet: Sheet, what: str, curves: Sequence[Curve], edges: tuple[float, float, float]) -> _Panel:
-    """Draws a line a curve between the bottom, right and top edges given."""
+def _panel(
+    sheet: Sheet, what: str, curves: Sequence[Curve], longest: float, edges: tuple[float, float, float]
+) -> _Panel:
+    """Draws a line a curve between the bottom, right and top edges given, in a unit for times up to ``longest``."""
     bottom, right, top = edges
-    factor, unit = natural_unit(max((max(curve.high, default=0.0) for curve in curves), default=0.0))
+    factor, unit = natural_unit(longest)
     axes = plain_axes(sheet, sheet.left, bottom, right, top, f"{what}, {unit}")
     for place, curve in enumerate(curves):
         values = [value / factor for value in curve.median]
@@ -88,7 +99,7 @@ def _panel(sheet: Sheet, what: str, curves: Sequence[Curve], edges: tuple[float,
         if curve.low != curve.high:
             low, high = ([value / factor for value in each] for each in (curve.low, curve.high))
             axes.fill_between(curve.index, low, high, color=LINES[place], alpha=0.25, linewidth=0)
-    axes.set_ylim(0, 1.15 * max((max(curve.high, default=0.0) for curve in curves), default=0.0) / factor or 1.0)
+    axes.set_ylim(0, 1.15 * longest / factor or 1.0)
     return _Panel(axes, factor, right - sheet.left - LEFT)
 
 
@@ -96,7 +107,7 @@ def _instance_axis(axes: Axes, instances: int, points: float) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlim(-0.5, max(instances - 0.5, 0.5))
-    axes.xaxis.set_major_locator(MaxNLocator(max(2, int(points / 40)), integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(max(2, int(points / 40)), integer=True, min_n_ticks=1))
 
 
 def _scale_elapsed(panel: _Panel, series: Sequence[InstanceSeries]) -> None:
@@ -160,6 +171,13 @@ def _ends(panel: _Panel, named: Sequence[_Named]) -> list[tuple[float, str, str]
         last = series.elapsed.median[-1] if series.elapsed.median else float(series.first)
         found.append((last / panel.factor, label, LINES[place]))
     return found
+
+
+def _without_gap(named: Sequence[_Named], subjects: Subjects) -> list[str]:
+    """Why series have no startup gap."""
+    missing = {label for label, series in named if not series.gap.index}
+    idle = dict(zip(subjects.labels, (subject.idle for subject in subjects.shown), strict=True))
+    return [f"No startup gap{'' if len(named) == 1 else f' of {label}'}: {idle[label]}." for label in sorted(missing)]
 
 
 def _note(named: Sequence[_Named], known: int) -> str:

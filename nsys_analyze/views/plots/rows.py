@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CAPTION, BAR, SPACE = 17.0, 17.0, 8.0
 AXIS = 2 * BODY * LINE + 8.0
 _TICK, _PAD = 10.0, 3.0
+_NAME = 0.5  # of a caption is for the name at least, however much is to be said of it
+_APART = 12.0  # a name and the remarks on it
 _STRETCH = 1.6  # as much thicker bars may be where there is more room than they need
 
 
@@ -31,6 +33,26 @@ class Block:
     def height(self) -> float:
         """All that the block takes."""
         return CAPTION + len(self.beside) * self.bar + SPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Over how many instances means are: said once where it is the same for all rows, else after each name."""
+
+    note: str
+    each: bool
+
+    @classmethod
+    def of(cls, instances: Sequence[int]) -> Means:
+        """Takes the number of instances of every row."""
+        numbers = set(instances)
+        if len(numbers) > 1:
+            return cls("", True)
+        return cls("".join(f"Means over {number:,} instances." for number in numbers if number > 1), False)
+
+    def after(self, instances: int) -> str:
+        """Returns what to write after the name of a row."""
+        return f", mean of {instances:,}" if self.each and instances > 1 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +94,14 @@ class Rows:
         self.axes.text(start + length / 2, y + high / 2, fits[0], bbox=box, **how)
         return True
 
-    def caption(self, top: float, name: str, remarks: Sequence[str]) -> None:
-        """Writes a block's name above it, and at the right as many of the remarks as fit."""
+    def caption(self, top: float, name: str, after: str, remarks: Sequence[str]) -> None:
+        """Writes a block's name above it with what comes right after, and at the right as many remarks as fit."""
         room = self.across + self.before
-        bold = fitted(name, room, BODY, bold=True)
+        wanted = width(safe(", ".join(remarks)), SMALL - 1) + _APART if remarks else 0.0
+        for_name = max(room - wanted, _NAME * room) - width(after, BODY, bold=True)
+        bold = fitted(name, for_name, BODY, bold=True) + after
         self._beside(-self.before, top - 4.5, bold, BODY, color=INK, weight="bold", ha="left")
-        rest = fitting(remarks, room - width(bold, BODY, bold=True) - 12, SMALL - 1)
+        rest = fitting(remarks, room - width(bold, BODY, bold=True) - _APART, SMALL - 1)
         self._beside(self.across, top - 4.5, rest, SMALL - 1, color=MUTED, ha="right")
 
     def _beside(self, points: float, y: float, text: str, size: float, **how: Any) -> None:

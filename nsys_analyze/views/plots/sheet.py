@@ -126,9 +126,9 @@ def _laid_out(heading: Heading, key: Sequence[KeyLine], wide: float) -> tuple[li
     return notes, rows, used
 
 
-def sentence(heading: Heading, text: str, size: Size | None) -> Figure:
+def sentence(title: str, text: str, size: Size | None) -> Figure:
     """Returns a figure that only says why there is nothing to draw."""
-    sheet = new_sheet(heading, [], size, body=60.0)
+    sheet = new_sheet(Heading(title=title), [], size, body=60.0)
     for line in wrapped(safe(text), sheet.right - sheet.left, BODY):
         sheet.top -= BODY * LINE
         sheet.text(sheet.left, sheet.top, line, color=INK)

@@ -10,7 +10,7 @@ from nsys_analyze.metrics.breakdown import Kind
 from nsys_analyze.metrics.pictures.bars import GPU_ORDER, HOST_ORDER, Bar, Bars, Breakdown
 from nsys_analyze.views import units
 from nsys_analyze.views.plots import style
-from nsys_analyze.views.plots.rows import BAR, Block, Rows, Scale, body, new_rows
+from nsys_analyze.views.plots.rows import BAR, Block, Means, Rows, Scale, body, new_rows
 from nsys_analyze.views.plots.sheet import Heading, KeyLine, Size, new_sheet, sentence
 from nsys_analyze.views.plots.subjects import Subjects, count_of
 from nsys_analyze.views.wording import part_name
@@ -28,9 +28,11 @@ _HIGH = BAR - 2  # of a bar, in the room it has
 def draw(data: Breakdown, subjects: Subjects, size: Size | None) -> Figure:
     """Draws bars that were made for these subjects."""
     kept = [(label, bars) for label, bars in zip(subjects.labels, data.stages, strict=True) if bars.bars]
-    heading = Heading(title=f"Where the time went · {subjects.common}", notes=_notes(data, subjects))
+    title = f"Where the time went · {subjects.common}"
     if not kept:
-        return sentence(heading, "Nothing to draw: no stage has a time that could be split up.", size)
+        return sentence(title, subjects.nothing, size)
+    means = Means.of([bars.instances for _, bars in kept])
+    heading = Heading(title=title, notes=_notes(data, means, subjects))
     blocks = [Block(name=label, beside=[_beside(bar) for bar in bars.bars]) for label, bars in kept]
     every = [bar for _, bars in kept for bar in bars.bars]
     sheet = new_sheet(heading, _key(every), size, body(blocks), body(blocks[:1]))
@@ -43,7 +45,7 @@ def draw(data: Breakdown, subjects: Subjects, size: Size | None) -> Figure:
             for bar, top in zip(bars.bars, tops, strict=True)
             for told in _draw_bar(drawn, top, bar, factor or bar.whole / 100.0)
         ]
-        drawn.caption(tops[0], label, _remarks(bars, untold))
+        drawn.caption(tops[0], label, means.after(bars.instances), _remarks(bars, untold))
     return sheet.finished()
 
 
@@ -67,7 +69,8 @@ def _beside(bar: Bar) -> str:
 
 def _remarks(bars: Bars, untold: Sequence[tuple[float, str]]) -> list[str]:
     more = [count_of(bars.devices_left_out, "more GPU")] if bars.devices_left_out else []
-    return [*(text for _, text in sorted(untold, reverse=True)), *more]
+    fewer = [f"GPU {bar.device}: {bar.instances:,} instances" for bar in bars.bars if bar.instances < bars.instances]
+    return [*fewer, *(text for _, text in sorted(untold, reverse=True)), *more]
 
 
 def _key(bars: Sequence[Bar]) -> list[KeyLine]:
@@ -81,11 +84,7 @@ def _key(bars: Sequence[Bar]) -> list[KeyLine]:
     return lines
 
 
-def _notes(data: Breakdown, subjects: Subjects) -> list[str]:
-    several = sorted({stage.instances for stage in subjects.stages if stage.instances > 1})
-    means = ""
-    if several:
-        means = f"Means over {several[0]:,} instances. " if len(several) == 1 else "Means over the instances. "
-    lengths = "" if data.comparable else "Every bar is drawn to the same length. "
-    left_out = f"{count_of(subjects.left_out, 'shorter stage')} left out. " if subjects.left_out else ""
-    return [f"{means}{lengths}{left_out}Host code is what no call, compiler or profiler explains."]
+def _notes(data: Breakdown, means: Means, subjects: Subjects) -> list[str]:
+    lengths = "" if data.comparable else "Every bar is drawn to the same length."
+    code = "Host code is what no call, compiler or profiler explains."
+    return [" ".join(part for part in (means.note, lengths, code, *subjects.notes) if part)]

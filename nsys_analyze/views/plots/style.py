@@ -48,6 +48,7 @@ GAP = {
     "hidden": Look("#FFFFFF", "////"),
     "exposed": Look(VERMILLION, text="white"),
 }
+UNKNOWN = Look("#EFEFEF", "\\\\\\")
 LINES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), "-")

@@ -18,13 +18,14 @@ _BODY = 215.0
 _BESIDE = 8.0
 
 
-def draw(data: Sweep, parameter: str, what: str, size: Size | None) -> Figure:
+def draw(data: Sweep, parameter: str, what: str, why: str, size: Size | None) -> Figure:
     """Draws a line an executor.
 
     Args:
         data: The lines.
         parameter: The name of what varies, with its unit if it has one.
         what: What was measured, such as ``steady / step``.
+        why: Why reports have no time, "" where that is not known.
         size: Width and height in inches.
     """
     lines = [line for line in data.lines if line.points][: len(LINES)]
@@ -34,10 +35,12 @@ def draw(data: Sweep, parameter: str, what: str, size: Size | None) -> Figure:
         if line.left_out
     ]
     notes = [f"Time of an instance as a multiple of that of {safe(data.baseline)}; lower is faster."]
-    notes += [f"Without a time to compare: {'; '.join(map(safe, gaps))}."] if gaps else []
-    heading = Heading(title=" · ".join([f"Sweep over {parameter}", *([what] if what else [])]), notes=notes)
+    because = f" ({why})" if why else ""
+    notes += [f"Without a time to compare{because}: {'; '.join(map(safe, gaps))}."] if gaps else []
+    title = " · ".join([f"Sweep over {parameter}", *([what] if what else [])])
     if not lines:
-        return sentence(heading, "Nothing to draw: no executor has a time to compare.", size)
+        return sentence(title, f"Nothing to draw: no executor has a time to compare{because}.", size)
+    heading = Heading(title=title, notes=notes)
     sheet = new_sheet(heading, [], size, _BODY)
     names = [line.executor for line in lines]
     beside = widest([f"{name} 0.00x" for name in names], 0.35 * sheet.width)

@@ -14,7 +14,7 @@ from nsys_analyze.views import units
 from nsys_analyze.views.kernel_names import short_kernel_name
 from nsys_analyze.views.plots.lettering import BODY, LINE, SMALL, fitted, safe, width
 from nsys_analyze.views.plots.sheet import Heading, KeyLine, Sheet, Size, new_sheet, sentence
-from nsys_analyze.views.plots.style import GAP, GPU, HOST, INK, MUTED, VERMILLION, Look
+from nsys_analyze.views.plots.style import GAP, GPU, HOST, INK, MUTED, UNKNOWN, VERMILLION, Look
 from nsys_analyze.views.plots.subjects import Subjects, count_of
 from nsys_analyze.views.text import ELLIPSIS
 from nsys_analyze.views.wording import part_name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _RANGE = Look("#CFE3F1")
-_LOOKS = {"range": _RANGE, **HOST, **GPU, **GAP}
+_LOOKS = {"range": _RANGE, "unknown": UNKNOWN, **HOST, **GPU, **GAP}
 _IDLE = {"startup": "idle_startup", "between": "idle_between", "tail": "idle_tail"}
 _AXIS = 2 * BODY * LINE + 8.0
 _SPACE = 7.0  # between sorts of tracks
@@ -49,9 +49,9 @@ class _Track:
 def draw(data: Timeline | None, subjects: Subjects, size: Size | None) -> Figure:
     """Draws an instance of the one subject; None where there is none."""
     if data is None:
-        return sentence(Heading(title="Timeline"), "Nothing to draw: the report has no ranges.", size)
+        return sentence(f"Timeline · {subjects.common}", subjects.nothing, size)
     at = f"instance {data.index} (of 0 to {data.instances - 1})" if data.instances > 1 else "its only instance"
-    heading = Heading(title=f"{subjects.common}, {at}", notes=[_note(data)])
+    heading = Heading(title=f"{subjects.common}, {at}", notes=[_note(data, subjects.shown[0].idle)])
     tracks = list(_tracks(data))
     needed = sum(track.high + track.space for track in tracks)
     sheet = new_sheet(heading, _key(data), size, max(needed, _LEAST) + _AXIS)
@@ -73,6 +73,9 @@ def _tracks(data: Timeline) -> Iterator[_Track]:
         idle = data.idle.get(lane.device if lane.device is not None else -1, [])
         name = f"GPU {lane.device}, stream {lane.stream}"
         yield _Track(name=name, spans=lane.spans, high=24.0, names=True, idle=idle, space=0.0 if place else _SPACE)
+
+    if data.unseen:
+        yield _Track(name="GPU", spans=data.unseen, high=24.0, names=True, space=_SPACE)
 
 
 def _of_thread(what: str, lane: Lane, threads: set[int | None]) -> str:
@@ -118,7 +121,7 @@ def _draw_tracks(sheet: Sheet, tracks: Sequence[_Track], data: Timeline, needed:
 def _draw_track(axes: Axes, track: _Track, top: float, factor: float, points: float) -> None:
     """Draws the idle times, then the spans kind by kind; ``points`` is how wide a unit of the axis is."""
     for kind, spans in _by_kind(track.idle):
-        look = GPU[_IDLE[kind]]
+        look = UNKNOWN if kind == "unknown" else GPU[_IDLE[kind]]
         extents = _extents(spans, factor)
         axes.broken_barh(extents, (top, track.high), facecolors=look.fill, hatch=look.hatch or None, linewidth=0)
     inset = 2.0 if track.idle else 1.0
@@ -182,26 +185,36 @@ def _mark_gap(axes: Axes, data: Timeline, top: float, high: float, factor: float
     axes.annotate(after or total, (end, top + high / 2), offset, textcoords="offset points", bbox=box, **how)
 
 
-def _note(data: Timeline) -> str:
-    parts = [f"{safe(data.name)}: {units.duration(data.elapsed)} from its start to the end of its GPU work"]
+def _note(data: Timeline, idle: str) -> str:
+    until = "its GPU work" if data.streams else "the range"
+    parts = [f"{safe(data.name)}: {units.duration(data.elapsed)} from its start to the end of {until}"]
+    if not data.finished:
+        parts.append("it never ended, and is cut at the end of the capture")
     if data.wall < data.elapsed:
         parts.append(f"the range ends after {units.duration(data.wall)} (dashed)")
     if data.lanes_left_out:
         parts.append(f"{count_of(data.lanes_left_out, 'track')} left out")
-    return "; ".join(parts) + "."
+    if data.lost:
+        parts.append(
+            f"{count_of(data.lost, 'launch call')} of it {'has' if data.lost == 1 else 'have'} no GPU operation"
+        )
+    sentences = ["; ".join(parts), *([] if data.streams or not idle else [f"no GPU work to show: {idle}"])]
+    return " ".join(f"{said[:1].upper() if place else said[:1]}{said[1:]}." for place, said in enumerate(sentences))
 
 
 def _key(data: Timeline) -> list[KeyLine]:
     calls = {span.kind for lane in data.calls for span in lane.spans}
     work = {span.kind for lane in data.streams for span in lane.spans}
-    idle = {_IDLE[span.kind] for spans in data.idle.values() for span in spans}
+    idle = {_IDLE.get(span.kind, span.kind) for spans in data.idle.values() for span in spans}
     lines = []
     if calls:
         lines.append(KeyLine(title="calls", entries=[(HOST_PARTS[kind], HOST[kind]) for kind in HOST if kind in calls]))
     if data.gap is not None:
         present = [span.kind for span in _gap_spans(data)]
         lines.append(KeyLine(title="gap", entries=[(kind, GAP[kind]) for kind in present]))
-    if work:
-        entries = [(part_name(Kind.GPU, kind), GPU[kind]) for kind in GPU if kind in work or kind in idle]
+    entries = [(part_name(Kind.GPU, kind), GPU[kind]) for kind in GPU if kind in work or kind in idle]
+    if "unknown" in idle or data.unseen:
+        entries.append(("unknown: work may be missing", UNKNOWN))
+    if entries:
         lines.append(KeyLine(title="GPU", entries=entries))
     return lines

@@ -8,9 +8,9 @@ from nsys_analyze.durations import natural_unit
 from nsys_analyze.metrics.pictures.gaps import Startup, Step, Waterfall
 from nsys_analyze.views import units
 from nsys_analyze.views.plots import style
-from nsys_analyze.views.plots.rows import BAR, Block, Rows, Scale, body, new_rows
+from nsys_analyze.views.plots.rows import BAR, Block, Means, Rows, Scale, body, new_rows
 from nsys_analyze.views.plots.sheet import Heading, KeyLine, Size, new_sheet, sentence
-from nsys_analyze.views.plots.subjects import Subjects, count_of
+from nsys_analyze.views.plots.subjects import Subjects
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,9 +38,11 @@ _KEY = [
 def draw(data: Startup, subjects: Subjects, size: Size | None) -> Figure:
     """Draws waterfalls that were made for these subjects."""
     kept = [(label, fall) for label, fall in zip(subjects.labels, data.stages, strict=True) if fall]
-    heading = Heading(title=f"Startup gap · {subjects.common}", notes=[_note(data, subjects)])
+    title = f"Mean startup gap · {subjects.common}"
     if not kept:
-        return sentence(heading, "Nothing to draw: no stage put work on a GPU, as far as the report tells.", size)
+        return sentence(title, subjects.nothing, size)
+    means = Means.of([fall.instances for _, fall in kept])
+    heading = Heading(title=title, notes=[_note(data, means, subjects)])
     blocks = [Block(name=label, beside=["host", "GPU"]) for label, _ in kept]
     sheet = new_sheet(heading, _KEY, size, body(blocks), body(blocks[:1]))
     longest = max(fall.total for _, fall in kept)
@@ -50,7 +52,7 @@ def draw(data: Startup, subjects: Subjects, size: Size | None) -> Figure:
     drawn = new_rows(sheet, blocks, Scale(high=span, label=label))
     for (name, fall), tops in zip(kept, drawn.tops, strict=False):
         untold = _draw_fall(drawn, tops, fall, factor or fall.total / 100.0 or 1.0)
-        drawn.caption(tops[0], f"{name}: {units.duration(fall.total)}", untold)
+        drawn.caption(tops[0], name, f": {units.duration(fall.total)}{means.after(fall.instances)}", untold)
     return sheet.finished()
 
 
@@ -76,11 +78,7 @@ def _told(step: Step, fall: Waterfall) -> str:
     return f"{units.duration(step.length)} ({share})"
 
 
-def _note(data: Startup, subjects: Subjects) -> str:
-    several = sorted({stage.instances_with_gpu or 0 for stage in subjects.stages})
-    means = (
-        f"Means over {several[0]:,} instances. " if len(several) == 1 and several[0] > 1 else "Means over instances. "
-    )
-    lengths = "" if data.comparable else "Every gap is drawn to the same length. "
-    left_out = f"{count_of(subjects.left_out, 'shorter stage')} left out. " if subjects.left_out else ""
-    return f"From the start of a range to its first GPU operation. {means}{lengths}{left_out}".strip()
+def _note(data: Startup, means: Means, subjects: Subjects) -> str:
+    lengths = "" if data.comparable else "Every gap is drawn to the same length."
+    what = "From the start of a range to its first GPU operation."
+    return " ".join(part for part in (what, means.note, lengths, *subjects.notes) if part)
