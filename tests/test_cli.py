@@ -163,6 +163,21 @@ def test_a_format_that_is_named_wins_over_the_suffix(run, tmp_path):
     assert json.loads(target.read_text())["stages"]
 
 
+@pytest.mark.parametrize("name", ["out.JSON", "out.Json"])
+def test_a_suffix_may_be_in_capitals(run, tmp_path, name):
+    succeed(run, "r.sqlite", "-o", str(tmp_path / name))
+    assert json.loads((tmp_path / name).read_text())["stages"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.CSV"])
+def test_a_format_and_a_suffix_that_contradict_each_other_are_refused(run, tmp_path, name):
+    target = tmp_path / name
+    suffix = target.suffix
+    message = f"{target}: --format md contradicts the suffix {suffix}, which is csv; leave one out"
+    assert message in fail(run, "r.sqlite", "-o", str(target), "--format", "md")
+    assert not target.exists()
+
+
 def test_a_dash_is_standard_output(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert succeed(run, "r.sqlite", "-o", "-").startswith("report.sqlite ·")

@@ -44,6 +44,13 @@ def test_the_suffix_picks_the_format_and_twice_gives_the_same_bytes(run, tmp_pat
     assert sorted(tmp_path.iterdir()) == targets
 
 
+def test_a_suffix_may_be_in_capitals(run, tmp_path):
+    assert run(EAGER, "-o", tmp_path / "X.PNG", "--stage", "steady") == (0, "", "")
+    assert (tmp_path / "X.PNG").read_bytes().startswith(MAGIC["png"])
+    assert run("trace", EAGER, "-o", tmp_path / "T.PFTRACE.GZ", "--stage", "steady") == (0, "", "")
+    assert (tmp_path / "T.PFTRACE.GZ").read_bytes().startswith(b"\x1f\x8b")
+
+
 @pytest.mark.parametrize("plot", [kind for kind in KINDS if kind != "sweep"])
 def test_every_plot_is_written(run, tmp_path, plot):
     target = tmp_path / "out.png"

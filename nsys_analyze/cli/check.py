@@ -231,7 +231,7 @@ def _write_baseline(request: Request, config: Config, target: str) -> int:
     from nsys_analyze.verdict.comparable import broken
     from nsys_analyze.views import json_view
 
-    if PurePath(target).suffix != ".json":
+    if PurePath(target).suffix.lower() != ".json":
         raise UsageError(f"{target}: a baseline is JSON; call it something.json")
     output.check_target(target, request.reports)
     found = _analyses(request.reports, request)
@@ -246,7 +246,7 @@ def _calibrate(request: Request, config: Config) -> int:
     from nsys_analyze.checking import samples
     from nsys_analyze.verdict.noise import as_toml, calibrate
 
-    if len(request.output) > 1 or any(PurePath(target).suffix != ".toml" for target in request.output):
+    if len(request.output) > 1 or any(PurePath(target).suffix.lower() != ".toml" for target in request.output):
         raise UsageError("--calibrate writes one file, noise.toml or the like: -o noise.toml")
     folders = [source for source in request.reports if Path(source).is_dir()]
     single = [source for source in request.reports if source not in folders]

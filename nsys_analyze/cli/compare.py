@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
+from nsys_analyze.cli.options import Reading, destination, output_options, progress, read, requested
 
 if TYPE_CHECKING:
     from nsys_analyze.verdict.comparison import Comparison
@@ -52,12 +52,7 @@ class Request:
 
 @click.command(epilog=_EPILOG, short_help="Holds reports against the first of them.")
 @click.argument("sides", metavar="SIDE...", nargs=-1, required=True)
-@click.option(
-    "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"
-)
-@click.option(
-    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(SUFFIXES)}."
-)
+@output_options(SUFFIXES)
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Compare the stages that match. Repeatable.")
 @click.option("--label", metavar="NAME", multiple=True, help="What to call a side, once for each, in their order.")
 @click.option(
@@ -66,25 +61,13 @@ class Request:
 @click.option(
     "--env", metavar="PREFIX", multiple=True, help="Compare environment variables that begin so, too. Repeatable."
 )
-@reading_options
-@debug_option
-def compare(**options: Any) -> None:
+@requested(Request)
+def compare(request: Request) -> None:
     """Says how reports differ from the first of them: stage by stage, and in what stands around them.
 
     SIDE is a report, a folder of reports that are runs of the same thing, or results saved as JSON.
     """
-    run(Request(reading=Reading.taken(options), **options))
-
-
-def run(request: Request) -> None:
-    """Reads the sides, compares, draws and writes.
-
-    Raises:
-        NsysAnalyzeError: If a side cannot be read, or the request does not fit the sides.
-    """
-    kind = chosen_format(request.format, request.output, SUFFIXES)
-    if request.output is not None:
-        output.check_target(request.output, request.sides)
+    kind = destination(request.format, request.output, SUFFIXES, request.sides)
     from nsys_analyze.comparing import compare_sources
 
     with progress("comparing"):

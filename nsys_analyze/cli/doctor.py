@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import chosen_format, debug_option, progress
+from nsys_analyze.cli.options import debug_option, destination, output_options, progress
 
 if TYPE_CHECKING:
     from nsys_analyze.doctor import Diagnosis
@@ -28,23 +28,15 @@ cannot, 2 not readable or bad usage, 130 interrupted."""
 
 @click.command(epilog=_EPILOG, short_help="Says what a report can and cannot answer, and what would help.")
 @click.argument("reports", metavar="[REPORT]...", nargs=-1)
-@click.option("--format", "kind", type=click.Choice(list(SUFFIXES.values())), help="How to write it.  [default: table]")
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    metavar="FILE",
-    help=f"Write to FILE, by its suffix: {' '.join(SUFFIXES)}.",
-)
+@output_options(SUFFIXES)
 @debug_option
-def doctor(reports: tuple[str, ...], kind: str | None, target: str | None, debug: bool) -> None:
+def doctor(reports: tuple[str, ...], **options: Any) -> None:
     """Says what can and cannot be answered from each REPORT, and with which flags nsys would have recorded it.
 
     Without a REPORT it looks at this machine: whether nsys, the driver and packages are there and fit together.
     """
-    chosen = chosen_format(kind, target, SUFFIXES)
-    if target is not None:
-        output.check_target(target, reports)
+    target = options["output"]
+    chosen = destination(options["format"], target, SUFFIXES, reports)
     with progress("examining"):
         from nsys_analyze.doctor import examine, examine_machine
 

@@ -10,6 +10,7 @@ from nsys_analyze.cli.options import progress
 
 if TYPE_CHECKING:
     from nsys_analyze.cli.report import Request, Results
+    from nsys_analyze.metrics.results import Instance, Stage
     from nsys_analyze.views.flat_rows import FlatRows
 
 ROWS = 20  # of a table, unless --top says otherwise
@@ -60,12 +61,13 @@ def _parquet(results: Results, request: Request) -> bytes:
 def _flat(results: Results, request: Request) -> FlatRows:
     from nsys_analyze.cli.column_names import chosen_columns
     from nsys_analyze.views.flat_rows import flat_rows, rank_rows
+    from nsys_analyze.views.named_columns import short_names
 
     if results.ranks is not None:
         table = rank_rows(results.ranks)
-    else:
-        table = flat_rows(results.analyses, instances=request.by == "instance")
-    return table.only(chosen_columns(request.columns, table.header))
+        return table.only(chosen_columns(request.columns, table.header, {}))
+    table = flat_rows(results.analyses, instances=request.by == "instance", derived=request.columns is not None)
+    return table.only(chosen_columns(request.columns, table.header, short_names(_kind(request))))
 
 
 def _html(results: Results, request: Request) -> str:
@@ -79,9 +81,15 @@ def _html(results: Results, request: Request) -> str:
         return html.render(results.analyses, ranks=ranks, kernels=results.kernels, top=request.top)
 
 
+def _kind(request: Request) -> type[Stage | Instance]:
+    """What a row stands for."""
+    from nsys_analyze.metrics.results import Instance, Stage
+
+    return Instance if request.by == "instance" else Stage
+
+
 def _layout(request: Request) -> Any:
-    from nsys_analyze.cli.column_names import chosen_columns
-    from nsys_analyze.cli.selection import INSTANCE_ORDERS, STAGE_ORDERS
+    from nsys_analyze.cli.column_names import number_columns
     from nsys_analyze.views.page import Layout
 
     return Layout(
@@ -92,7 +100,7 @@ def _layout(request: Request) -> Any:
         ordered=request.sort is not None,
         breakdown=request.breakdown,
         look=bool(request.stage),
-        columns=chosen_columns(request.columns, INSTANCE_ORDERS if request.by == "instance" else STAGE_ORDERS),
+        columns=number_columns(request.columns, _kind(request)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nsys_analyze.cli import output, pictures
-from nsys_analyze.cli.options import chosen_format, debug_option, progress
+from nsys_analyze.cli.options import debug_option, destination, output_options, progress
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,10 +65,7 @@ class Request:
     show_default=True,
     help="The newest runs to list; 0 for all.",
 )
-@click.option("--format", type=click.Choice(list(_EVERY_SUFFIX.values())), help="How to write it.  [default: table]")
-@click.option(
-    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(_EVERY_SUFFIX)}."
-)
+@output_options(_EVERY_SUFFIX)
 @click.option("--config", metavar="FILE", help="Margins and warm-up.  [default: nearest pyproject.toml with some]")
 @debug_option
 def history(**options: Any) -> None:
@@ -83,15 +79,11 @@ def run(request: Request) -> None:
     Raises:
         NsysAnalyzeError: If it cannot be read, or the request does not fit it.
     """
-    kind = chosen_format(request.format, request.output, _EVERY_SUFFIX)
+    kind = destination(request.format, request.output, _EVERY_SUFFIX, [request.database], "the history")
     is_picture = kind in pictures.SUFFIXES.values()
-    if request.output is not None:
-        output.check_target(request.output, [request.database], "the history")
     if request.quantity is None and (request.stage is not None or is_picture):
         what = "--stage" if request.stage is not None else f"a {kind} file"
         raise UsageError(f"{what} is of a trend: name its quantity with --quantity, such as --quantity startup_gap")
-    if is_picture and request.output in (None, "-") and output.is_terminal(sys.stdout):
-        raise UsageError(f"a terminal cannot show a {kind} file: write it with -o FILE.{kind}")
     with progress(f"reading {request.database}"):
         drawn = _listing(request, kind) if request.quantity is None else _trend(request, request.quantity, kind)
     output.write(drawn, request.output)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
+from nsys_analyze.cli.options import Reading, destination, output_options, progress, read, requested
 
 if TYPE_CHECKING:
     from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Stage
@@ -52,12 +52,7 @@ class Request:
 
 @click.command(epilog=_EPILOG, short_help="Lists the kernels, labels or operations of stages.")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
-@click.option(
-    "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"
-)
-@click.option(
-    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(SUFFIXES)}."
-)
+@output_options(SUFFIXES)
 @click.option("--stage", metavar="PATTERN", multiple=True, help="The stages to list; loops if left out. Repeatable.")
 @click.option(
     "--by",
@@ -68,25 +63,13 @@ class Request:
 )
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help=f"Rows of a table, 0 for all.  [default: {_ROWS}]")
 @click.option("--sort", metavar="COLUMN", help="Largest first: total, count, launch-call, ... (a wrong one lists all).")
-@reading_options
-@debug_option
-def kernels(**options: Any) -> None:
+@requested(Request)
+def kernels(request: Request) -> None:
     """Lists what stages put on the GPU: kernels, copies, memsets, graphs, with their time and what launching them took.
 
     REPORT is what Nsight Systems writes or exports.
     """
-    run(Request(reading=Reading.taken(options), **options))
-
-
-def run(request: Request) -> None:
-    """Reads the reports, selects, draws and writes.
-
-    Raises:
-        NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
-    """
-    kind = chosen_format(request.format, request.output, SUFFIXES)
-    if request.output is not None:
-        output.check_target(request.output, request.reports)
+    kind = destination(request.format, request.output, SUFFIXES, request.reports)
     reports = [read(path, request.reading) for path in request.reports]
     with progress("analysing"):
         analyses, chosen = _chosen([report.analysis(digest=kind == "json") for report in reports], request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from nsys_analyze.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Request = TypeVar("Request")
+
+_BINARY = ("png", "svg", "pdf", "parquet")
+_ANY_TEXT = ".txt"  # may be the suffix of a file of any format
 
 _READING = (
     click.option("--domain", metavar="NAME", multiple=True, help="Only ranges of this NVTX domain. Repeatable."),
@@ -44,6 +49,33 @@ def reading_options(command: Command) -> Command:
     for option in reversed(_READING):
         command = option(command)
     return command
+
+
+def output_options(suffixes: Mapping[str, str]) -> Callable[[Command], Command]:
+    """Gives a command the options that say where results go, and how they are written; see `destination`.
+
+    Args:
+        suffixes: The format of each suffix, the usual one first.
+    """
+    usual, listed = next(iter(suffixes.values())), " ".join(suffixes)
+    form = click.option(
+        "--format", type=click.Choice(list(suffixes.values())), help=f"How to write the results.  [default: {usual}]"
+    )
+    file = click.option("-o", "--output", metavar="FILE", help=f"Write to FILE; its suffix picks the format: {listed}.")
+    return lambda command: form(file(command))
+
+
+def requested(request: Callable[..., Request]) -> Callable[[Callable[[Request], None]], Callable[..., None]]:
+    """Gives a command the options of `Reading` and of debugging, and all that is asked for as one request."""
+
+    def taking(command: Callable[[Request], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def asked(**options: Any) -> None:
+            command(request(reading=Reading.taken(options), **options))
+
+        return reading_options(debug_option(asked))
+
+    return taking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +126,47 @@ def read(path: str, reading: Reading, *, environment: Sequence[str] = ()) -> Rep
         )
 
 
-def chosen_format(asked: str | None, target: str | None, suffixes: Mapping[str, str]) -> str:
-    """The format asked for, else the one that the output's suffix names, else the first of all.
+def destination(
+    asked: str | None, target: str | None, suffixes: Mapping[str, str], inputs: Sequence[str], what: str = ""
+) -> str:
+    """Returns the format to write: the one asked for, else the one of the output's suffix, else the first of all.
+
+    Args:
+        asked: The format that was asked for.
+        target: Where to write, None or "-" for standard output.
+        suffixes: The format of each suffix.
+        inputs: What is being read, which must not be written over.
+        what: What the inputs are called, if not the reports.
 
     Raises:
-        UsageError: If no format has that suffix.
+        UsageError: If no format has that suffix, the suffix is that of another format, a terminal cannot show it, or
+            the output is an input.
     """
-    if asked or target in (None, "-"):
+    kind = chosen_format(asked, target, suffixes)
+    if kind in _BINARY and target in (None, "-") and output.is_terminal(sys.stdout):
+        raise UsageError(f"a terminal cannot show a {kind} file: write it with -o FILE.{kind}")
+    if target is not None:
+        output.check_target(target, inputs, *([what] if what else []))
+    return kind
+
+
+def chosen_format(asked: str | None, target: str | None, suffixes: Mapping[str, str]) -> str:
+    """Returns the format asked for, else the one that the output's suffix names, in capitals or not, else the first.
+
+    Raises:
+        UsageError: If no format has that suffix, or it names another format than the one asked for.
+    """
+    if target in (None, "-"):
         return asked or next(iter(suffixes.values()))
     suffix = PurePath(target).suffix
-    if suffix not in suffixes:
-        raise UsageError(f"{target}: no format has the suffix '{suffix}'; use {', '.join(suffixes)}, or --format")
-    return suffixes[suffix]
+    named = suffixes.get(suffix.lower())
+    if asked is None:
+        if named is None:
+            raise UsageError(f"{target}: no format has the suffix '{suffix}'; use {', '.join(suffixes)}, or --format")
+        return named
+    if named not in (None, asked) and suffix.lower() != _ANY_TEXT:
+        raise UsageError(f"{target}: --format {asked} contradicts the suffix {suffix}, which is {named}; leave one out")
+    return asked
 
 
 def progress(message: str) -> contextlib.AbstractContextManager[object]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nsys_analyze.cli import output
 from nsys_analyze.cli.options import progress
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.results import Analysis
@@ -37,7 +35,7 @@ class Picture:
         return self.stage[0] if self.stage else None
 
 
-def check(picture: Picture, kind: str, target: str | None, reports: Sequence[str]) -> None:
+def check(picture: Picture, kind: str, reports: Sequence[str]) -> None:
     """Refuses what does not go together, before a report is read.
 
     Raises:
@@ -51,8 +49,6 @@ def check(picture: Picture, kind: str, target: str | None, reports: Sequence[str
     plot = picture.plot or next(iter(_PLOTS))
     if plot not in _PLOTS:
         raise UsageError(f"--plot {visible(plot)}: no such plot; there are: {', '.join(_PLOTS)}")
-    if target in (None, "-") and output.is_terminal(sys.stdout):
-        raise UsageError(f"a terminal cannot show a {kind} file: write it with -o FILE.{kind}")
     for option in picture.of_tables:
         hint = "; the picture of it is --plot breakdown" if option == "--breakdown" else ""
         raise UsageError(f"{option} is for tables: it does not go with a picture{hint}")

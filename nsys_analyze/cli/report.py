@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from nsys_analyze.cli import drawing, output, pictures
-from nsys_analyze.cli.options import Reading, chosen_format, debug_option, progress, read, reading_options
+from nsys_analyze.cli.options import Reading, destination, output_options, progress, read, requested
 from nsys_analyze.cli.unprofiled import applied, parsed, unprofiled_option
 from nsys_analyze.errors import UsageError
 
@@ -101,6 +100,7 @@ class Request:
             "--top": self.top is not None,
             "--merge-ranks": self.merge_ranks,
             "--unprofiled": bool(self.unprofiled),
+            "--columns": self.columns is not None,
         }
         return pictures.Picture(
             plot=self.plot,
@@ -125,12 +125,7 @@ class Results:
 
 @click.command(epilog=_EPILOG, short_help="Says what every stage cost; the default verb.")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
-@click.option(
-    "--format", type=click.Choice(list(_EVERY_SUFFIX.values())), help="How to write the results.  [default: table]"
-)
-@click.option(
-    "-o", "--output", metavar="FILE", help=f"Write to FILE, whose suffix picks the format: {' '.join(_EVERY_SUFFIX)}."
-)
+@output_options(_EVERY_SUFFIX)
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Only stages that match, and those below. Repeatable.")
 @click.option("--by", type=click.Choice(["path", "name", "instance"]), default="path", help="What a row stands for.")
 @click.option(
@@ -141,9 +136,8 @@ class Results:
 )
 @click.option("--sort", metavar="COLUMN", help="Largest first: exposed, gap, wall, ... (a wrong one lists them all).")
 @click.option(
-    "--columns", metavar="A,B,...", help="Only these columns, in this order: as in csv, or for a table as in --sort."
+    "--columns", metavar="A,B,...", help="Only these columns, in this order, as in csv's header; also n, pace, gap, ..."
 )
-@reading_options
 @unprofiled_option
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went: host, GPUs, compiling.")
 @click.option(
@@ -155,13 +149,13 @@ class Results:
 @click.option(
     "--instance", type=click.IntRange(min=0), metavar="N", help="Of --plot timeline, from 0.  [default: the median one]"
 )
-@debug_option
-def report(**options: Any) -> None:
+@requested(Request)
+def report(request: Request) -> None:
     """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
 
     REPORT is what Nsight Systems writes or exports.
     """
-    run(Request(reading=Reading.taken(options), **options))
+    run(request)
 
 
 def run(request: Request) -> None:
@@ -170,7 +164,7 @@ def run(request: Request) -> None:
     Raises:
         NsysAnalyzeError: If a report cannot be read, or the request does not fit it.
     """
-    kind = chosen_format(request.format, request.output, _EVERY_SUFFIX)
+    kind = destination(request.format, request.output, _EVERY_SUFFIX, request.reports)
     _check(request, kind)
     times = parsed(request.unprofiled)
     from nsys_analyze.cli.selection import Selection, select
@@ -229,13 +223,11 @@ def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedPro
 
 
 def _check(request: Request, kind: str) -> None:
-    if request.output is not None:
-        output.check_target(request.output, request.reports)
-        if request.reading.compile_rules is not None:
-            output.check_target(request.output, [request.reading.compile_rules], "the file of compile rules")
+    if request.output is not None and request.reading.compile_rules is not None:
+        output.check_target(request.output, [request.reading.compile_rules], "the file of compile rules")
     if request.depth and request.by == "name":
         raise UsageError("--depth needs paths: it does not go with --by name")
-    pictures.check(request.picture, kind, request.output, request.reports)
+    pictures.check(request.picture, kind, request.reports)
     _check_kind(request, kind)
     if request.breakdown:
         _check_breakdown(request, kind)
@@ -248,12 +240,11 @@ def _check_kind(request: Request, kind: str) -> None:
     if kind == "html" and (request.by == "instance" or request.sort):
         option = "--by instance" if request.by == "instance" else "--sort"
         raise UsageError(f"{option} does not go with html, whose page lists stages and sorts them by a click")
-    if kind == "parquet" and request.output in (None, "-") and output.is_terminal(sys.stdout):
-        raise UsageError("a terminal cannot show a parquet file: write it with -o FILE.parquet")
     if request.columns is None:
         return
     if kind in ("json", "html"):
-        raise UsageError(f"--columns is for table, md, csv and parquet, not {kind}")
+        why = "whose fields are always the same" if kind == "json" else "whose page has them all"
+        raise UsageError(f"--columns is for table, md, csv and parquet, not {kind}, {why}")
     if request.merge_ranks and kind in ("table", "md"):
         raise UsageError(f"--columns with --merge-ranks is for csv and parquet, not {kind}")
 

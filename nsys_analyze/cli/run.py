@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nsys_analyze.cli.options import Reading, debug_option, progress, reading_options
+from nsys_analyze.cli.options import Reading, debug_option, output_options, progress, reading_options
 from nsys_analyze.cli.report import SUFFIXES, Request
 from nsys_analyze.cli.report import run as report
 from nsys_analyze.errors import UsageError
@@ -38,12 +38,7 @@ Exit codes: 0 fine, 2 bad usage or a program that failed, 130 interrupted."""
     multiple=True,
     help="One more for nsys profile; it takes the place of one of ours. Repeatable.",
 )
-@click.option(
-    "--format", type=click.Choice(list(SUFFIXES.values())), help="How to write the results.  [default: table]"
-)
-@click.option(
-    "-o", "--output", metavar="FILE", help=f"Write results to FILE; its suffix picks the format: {' '.join(SUFFIXES)}."
-)
+@output_options(SUFFIXES)
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Only stages that match, and those below. Repeatable.")
 @click.option("--breakdown", is_flag=True, help="Say where the time of each listed stage went.")
 @reading_options

@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import Reading, debug_option, progress, read, reading_options
+from nsys_analyze.cli.options import Reading, progress, read, requested
 from nsys_analyze.cli.trace import parse_window
 from nsys_analyze.errors import ReportError, UsageError
 
@@ -78,24 +78,14 @@ class Request:
     type=click.Choice(["machine", "names"]),
     help="Leave out what tells of machine, user and program; with =names, names of ranges and kernels too.",
 )
-@reading_options
-@debug_option
-def slice(**options: Any) -> None:  # noqa: A001 - the verb's name
+@requested(Request)
+def slice(request: Request) -> None:  # noqa: A001 - the verb's name
     """Writes a part of a report, or a redacted one, as a SQLite export of its own, to OUT.sqlite or OUT.sqlite.xz.
 
     REPORT is what Nsight Systems writes or exports; it stays as it is. Without --stage and --window, all of it is
     written.
     """
-    run(Request(reading=Reading.taken(options), **options))
-
-
-def run(request: Request) -> None:
-    """Reads the report, selects, and writes.
-
-    Raises:
-        NsysAnalyzeError: If the report cannot be read, or the request does not fit it.
-    """
-    if not request.target.endswith(SUFFIXES):
+    if not request.target.lower().endswith(SUFFIXES):
         raise UsageError(f"{request.target}: a slice's suffix is {' or '.join(SUFFIXES)}")
     output.check_target(request.target, [request.report], "the report", "slice")
     from nsys_analyze.ingest.locate import located

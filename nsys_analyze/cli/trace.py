@@ -7,12 +7,12 @@ import gzip
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import Reading, debug_option, progress, read, reading_options
+from nsys_analyze.cli.options import Reading, progress, read, requested
 from nsys_analyze.durations import parse_duration
 from nsys_analyze.errors import UsageError
 
@@ -58,21 +58,11 @@ class Request:
 )
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Only stages that match, and those below. Repeatable.")
 @click.option("--window", metavar="START:END", help="Only what overlaps this time, such as 12.3s:12.4s.")
-@reading_options
-@debug_option
-def trace(**options: Any) -> None:
+@requested(Request)
+def trace(request: Request) -> None:
     """Draws ranges, CUDA calls and GPU operations as a trace that ui.perfetto.dev opens.
 
     REPORT is what Nsight Systems writes or exports.
-    """
-    run(Request(reading=Reading.taken(options), **options))
-
-
-def run(request: Request) -> None:
-    """Reads the report, selects, draws and writes.
-
-    Raises:
-        NsysAnalyzeError: If the report cannot be read, or the request does not fit it.
     """
     _check_output(request)
     window = parse_window(request.window)
@@ -136,7 +126,7 @@ def _check_output(request: Request) -> None:
         if output.is_terminal(sys.stdout):
             raise UsageError("a trace is no text for a terminal; name a file, such as -o t.pftrace")
         return
-    if not request.output.endswith(SUFFIXES):
+    if not request.output.lower().endswith(SUFFIXES):
         raise UsageError(f"{request.output}: a trace's suffix is {' or '.join(SUFFIXES)}")
     output.check_target(request.output, [request.report])
 
@@ -144,7 +134,7 @@ def _check_output(request: Request) -> None:
 @contextlib.contextmanager
 def _writing(target: str) -> Iterator[BinaryIO]:
     with output.writing(target) as file:
-        if not target.endswith(".gz"):
+        if not target.lower().endswith(".gz"):
             yield file
             return
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:

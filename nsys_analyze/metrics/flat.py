@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from nsys_analyze.metrics.results import Instance, KernelRow, Stage
 
 Row = Stage | Instance | KernelRow
 
+ACTIVE_MEAN = "active_mean_ns"  # the one number of pages that is none of the results' own fields
 _LEFT_OUT = ("series", "gpu_window_ns", "stalls", "names")  # lists of their own; JSON has them
 _COUNTS = ("count", "first_count", "modules")  # among times
 
@@ -42,6 +44,28 @@ def rows(kind: type[Row], items: Iterable[Row]) -> Iterator[list[object]]:
             value = getattr(item, name)
             cells += [None if value is None else getattr(value, part) for part in inner] if inner else [value]
         yield cells
+
+
+def derived(kind: type[Row]) -> list[str]:
+    """Names of further columns, which stand in a table only if they are asked for."""
+    return [ACTIVE_MEAN] if kind is Stage else []
+
+
+def finder(kind: type[Row], column: str) -> Callable[[Any], Any]:
+    """Returns what finds a column's value in a result.
+
+    Raises:
+        ValueError: If there is no such column.
+    """
+    if column in derived(kind):
+        return lambda item: getattr(item, column)
+    for name, inner in _fields(kind):
+        if not inner and name == column:
+            return lambda item: getattr(item, name)
+        for part in inner:
+            if _flat(name, part) == column:
+                return lambda item: getattr(getattr(item, name), part, None)
+    raise ValueError(f"no column {column}")
 
 
 def _fields(kind: type) -> list[tuple[str, list[str]]]:

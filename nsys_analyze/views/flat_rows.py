@@ -31,16 +31,23 @@ class FlatRows:
         )
 
 
-def flat_rows(analyses: Sequence[Analysis], *, instances: bool = False) -> FlatRows:
-    """Returns a row for each stage, or for each instance; several reports get a first column ``report``."""
+def flat_rows(analyses: Sequence[Analysis], *, instances: bool = False, derived: bool = False) -> FlatRows:
+    """Returns a row for each stage, or for each instance; several reports get a first column ``report``.
+
+    ``derived`` adds the columns that are made of others, at the end.
+    """
     kind: type[Stage | Instance] = Instance if instances else Stage
     columns = dict(zip(flat.header(kind), flat.kinds(kind), strict=True))
     kept = [at for at, name in enumerate(columns) if name != _LEFT_OUT]
-    groups = [
-        [[values[at] for at in kept] for values in flat.rows(kind, each.instances if instances else each.stages)]
-        for each in analyses
-    ]
+    more = flat.derived(kind) if derived else []
+    groups = []
+    for each in analyses:
+        items: Sequence[Stage | Instance] = each.instances if instances else each.stages
+        further = [[getattr(item, name) for name in more] for item in items]
+        rows = zip(flat.rows(kind, items), further, strict=True)
+        groups.append([[*(values[at] for at in kept), *last] for values, last in rows])
     columns.pop(_LEFT_OUT, None)
+    columns |= dict.fromkeys(more, float)
     return _of_reports(columns, groups, report_labels(analyses))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nsys_analyze.metrics.results import DeviceUse, Instance, Program
 from nsys_analyze.views.columns import DEVICE, INSTANCE, PROGRAM
 from nsys_analyze.views.document import Name, Row, Table
+from nsys_analyze.views.named_columns import measures
 from nsys_analyze.views.naming import process_name
 from nsys_analyze.views.tables import Entry, Report, left_out, table
 from nsys_analyze.views.text import path_text, visible
@@ -17,7 +18,7 @@ def instances(reports: Sequence[Report], top: int, columns: Sequence[str] = ()) 
     shown = [_instances(report, top) for report in reports]
     total = sum(len(report.analysis.instances) for report in reports)
     footer = left_out(total, sum(map(len, shown)), "instance", "--top 0 lists all")
-    return table("Instances", reports, shown, [INSTANCE[name] for name in columns or INSTANCE], footer)
+    return table("Instances", reports, shown, measures(Instance, columns) or list(INSTANCE.values()), footer)
 
 
 def programs(reports: Sequence[Report]) -> Table:

@@ -22,7 +22,7 @@ class Layout:
     report, and ``loops`` how many loops, 0 for any number. ``listing`` asks for one table of all stages instead of
     loops and start; ``ordered`` says that the rows come sorted, so that no tree can be drawn. ``breakdown`` adds
     where the time of each stage shown went; ``look`` names the instances to look at, of the largest
-    stages of a single report. ``columns`` are those to show, in order, by their names for sorting;
+    stages of a single report. ``columns`` are those to show, in order, by their names in csv;
     none for the usual ones.
     """
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from nsys_analyze.metrics.loops import identity, largest, loops_and_parts, main_loops, parent
 from nsys_analyze.metrics.results import Stage
-from nsys_analyze.views.columns import STAGE
+from nsys_analyze.views.columns import STAGE, Measure
 from nsys_analyze.views.document import Row, Table
+from nsys_analyze.views.named_columns import measures
 from nsys_analyze.views.naming import flat_names, tree_names
 from nsys_analyze.views.stage_remarks import look_remarks, loop_remarks, start_remarks
 from nsys_analyze.views.tables import Entry, Report, left_out, table
@@ -56,13 +57,14 @@ def loops_and_start(
     """
     colds = [_cold(report, stages) for report, stages in zip(reports, loops, strict=True)]
     parts = any(stage.pace_ns is None for stages in loops for stage in stages)
-    measures = [name for name in _LOOP if parts or name != "elapsed"]
+    usual = [name for name in _LOOP if parts or name != "elapsed"]
+    asked = measures(Stage, columns)
     shown = sum(map(len, [*loops, *starts]))
     footer = left_out(_count(reports), shown, "stage", f"{_all_of(reports, top)} lists all")
     return [
-        _table("Loops", reports, loops, columns or measures, ordered, loop_remarks, [] if any(starts) else footer),
-        _table("Start", reports, starts, columns or _START, ordered, start_remarks, footer),
-        _table("Cold start", reports, colds, _COLD, ordered=True),
+        _table("Loops", reports, loops, asked or _usual(usual), ordered, loop_remarks, [] if any(starts) else footer),
+        _table("Start", reports, starts, asked or _usual(_START), ordered, start_remarks, footer),
+        _table("Cold start", reports, colds, _usual(_COLD), ordered=True),
     ]
 
 
@@ -79,7 +81,11 @@ def listing(
     footer = left_out(_count(reports), sum(map(len, shown)), "stage", "--top 0 lists all")
     footer += [f"{report.label}: no such stage" for report, stages in zip(reports, shown, strict=True) if not stages]
     remark = _loop_and_look_remarks if look else loop_remarks
-    return _table(title, reports, shown, columns or _LISTING, ordered, remark, footer)
+    return _table(title, reports, shown, measures(Stage, columns) or _usual(_LISTING), ordered, remark, footer)
+
+
+def _usual(names: Sequence[str]) -> list[Measure[Stage]]:
+    return [STAGE[name] for name in names]
 
 
 def _loop_and_look_remarks(stage: Stage) -> list[list[str]]:
@@ -90,13 +96,13 @@ def _table(
     title: str,
     reports: Sequence[Report],
     stages: Sequence[Sequence[Stage]],
-    measures: Iterable[str],
+    columns: Sequence[Measure[Stage]],
     ordered: bool,
     remark: _Remark = lambda _: [],
     footer: Sequence[str] = (),
 ) -> Table:
     entries = [_entries(report, group, ordered, remark) for report, group in zip(reports, stages, strict=True)]
-    return table(title, reports, entries, [STAGE[name] for name in measures], footer)
+    return table(title, reports, entries, columns, footer)
 
 
 def _entries(report: Report, stages: Sequence[Stage], ordered: bool, remark: _Remark) -> list[Entry[Stage]]:

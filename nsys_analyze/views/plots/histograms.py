@@ -36,14 +36,20 @@ def draw(data: Sequence[Histogram], subjects: Subjects, size: Size | None) -> Fi
     present = (True, any(found.first_calls for _, found in kept))
     key = KeyLine(title="calls", entries=[entry for entry, some in zip(_KEY, present, strict=True) if some])
     sheet = new_sheet(heading, [key], size, body(blocks), body(blocks[:1]))
-    edges = kept[0][1].edges
-    drawn = new_rows(sheet, blocks, Scale(low=edges[0], high=edges[-1], label="duration of the call", log=True))
+    low, high = _limits(kept[0][1].edges)
+    drawn = new_rows(sheet, blocks, Scale(low=low, high=high, label="duration of the call", log=True))
     _time_ticks(drawn.axes)
     for (label, found), tops in zip(kept, drawn.tops, strict=False):
         base = tops[0] + _BAR * _UP - 2
         _columns(drawn, found, base)
         drawn.caption(tops[0], label, "", _remarks(found))
     return sheet.finished()
+
+
+def _limits(edges: Sequence[float]) -> tuple[float, float]:
+    """Where the axis begins and ends: with all bins, and at least a decade long."""
+    more = max(1.0, (10 * edges[0] / edges[-1]) ** 0.5)
+    return edges[0] / more, edges[-1] * more
 
 
 def _columns(drawn: Rows, found: Histogram, base: float) -> None:
@@ -63,7 +69,7 @@ def _columns(drawn: Rows, found: Histogram, base: float) -> None:
                 drawn.axes.bar(low, height, high - low, base, align="edge", **how)
         if median:
             drawn.axes.plot([median, median], [base, base + room], color=INK, linewidth=1.6)
-    drawn.axes.plot([found.edges[0], found.edges[-1]], [base, base], color=MUTED, linewidth=0.8)
+    drawn.axes.plot(drawn.axes.get_xlim(), [base, base], color=MUTED, linewidth=0.8)
 
 
 def _remarks(found: Histogram) -> list[str]:

@@ -97,7 +97,8 @@ class Rows:
     def caption(self, top: float, name: str, after: str, remarks: Sequence[str]) -> None:
         """Writes a block's name above it with what comes right after, and at the right as many remarks as fit."""
         room = self.across + self.before
-        wanted = width(safe(", ".join(remarks)), SMALL - 1) + _APART if remarks else 0.0
+        least = ", ".join([*remarks[:1], *([f"+{len(remarks) - 1}"] if len(remarks) > 1 else [])])
+        wanted = width(safe(least), SMALL - 1) + _APART if remarks else 0.0
         for_name = max(room - wanted, _NAME * room) - width(after, BODY, bold=True)
         bold = fitted(name, for_name, BODY, bold=True) + after
         self._beside(-self.before, top - 4.5, bold, BODY, color=INK, weight="bold", ha="left")

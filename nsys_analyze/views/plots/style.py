@@ -69,6 +69,7 @@ _SETTINGS: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.unicode_minus": False,
     "axes.formatter.useoffset": False,
+    "axes.formatter.limits": [-9, 9],  # no power of ten above an axis, where its name stands
     "grid.color": FAINT,
     "grid.linewidth": 0.8,
     "hatch.color": "#00000066",
