@@ -68,6 +68,25 @@ def test_a_page_fits_its_window(opened, reports, width, scheme):
     )
 
 
+@pytest.mark.parametrize("width", [1000, 1180, 1300])
+@pytest.mark.parametrize("name", ["vit_train_eager", "llama_thunder_nvfuser", "llama_train_fsdp"])
+def test_tables_fit_without_scrolling_sideways(opened, sample_report, name, width):
+    page = opened(open_report(sample_report(name)).analysis(), width=width)
+    sizes = "all => all.map(each => each.scrollWidth - each.clientWidth)"
+    assert set(page.eval_on_selector_all(".scroll", sizes)) == {0}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_prints_whole(opened, sample_report, scheme):
+    page = opened(open_report(sample_report("vit_train_eager")).analysis(), color_scheme=scheme)
+    page.emulate_media(media="print", color_scheme=scheme)
+    page.set_viewport_size({"width": 720, "height": 1000})  # A4 without its margins
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("getComputedStyle(document.querySelector('tbody .name')).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="print", color_scheme=scheme)
+    assert page.pdf().startswith(b"%PDF")
+
+
 @pytest.mark.parametrize("width", [400, 700, 1400])
 def test_details_fit_the_window_too(opened, sample_report, width):
     report = open_report(sample_report("vit_train_eager"))
@@ -129,6 +148,73 @@ def test_sorting_keeps_siblings_together(opened):
     header.get_by_role("button").press(" ")
     assert header.get_attribute("aria-sort") == "none"
     assert shown(page) == before
+
+
+FOCUSED = """() => {
+  const element = document.activeElement, style = getComputedStyle(element);
+  return [element.id || element.tagName, element.textContent.trim().slice(0, 12), element.matches(":focus-visible"),
+          style.outlineStyle, style.outlineWidth];
+}"""
+
+
+def focused(page):
+    """What has the focus, having checked that it shows."""
+    name, text, visible, style, width = page.evaluate(FOCUSED)
+    assert (visible, style != "none", width != "0px") == (True, True, True), (name, text)
+    return name, text
+
+
+def tab_to(page, wanted, most=80):
+    """Press Tab until what is wanted has the focus; every stop on the way shows."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if wanted(*focused(page)):
+            return
+    pytest.fail("Tab never came there")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_reached_by_tab_and_shows_its_focus(opened, scheme):
+    page = opened(training(), color_scheme=scheme)
+    page.keyboard.press("Tab")
+    assert focused(page)[1] == "Skip to the "
+    for wanted in ("BUTTON", "expand", "find", "TR", "SUMMARY"):
+        tab_to(page, lambda name, _, wanted=wanted: name == wanted)
+    page.keyboard.press("Shift+Tab")
+    assert focused(page)[0] != "SUMMARY"
+
+
+def test_one_sorts_and_opens_by_tab_enter_and_space_alone(opened):
+    page = opened(training())
+    tab_to(page, lambda name, text: name == "expand")
+    page.keyboard.press("Enter")
+    assert len(shown(page)) == 6
+    tab_to(page, lambda name, text: text.startswith("wall"))
+    header = page.locator(".tree th:has(button:focus)")
+    for key, order in (("Enter", "descending"), ("Space", "ascending"), ("Enter", "none"), ("Space", "descending")):
+        page.keyboard.press(key)
+        assert header.get_attribute("aria-sort") == order
+    assert page.locator("[aria-sort=descending], [aria-sort=ascending]").count() == 1
+    assert shown(page) == ["build", "steady", "step", "backward", "forward", "optimizer"]
+    tab_to(page, lambda name, text: name == "TR")
+    page.keyboard.press("ArrowDown")
+    row = page.locator(".tree tr:focus")
+    assert row.get_attribute("aria-expanded") == "true"
+    for key, state in (("Space", "false"), ("Enter", "true"), ("Enter", "false")):
+        page.keyboard.press(key)
+        assert row.get_attribute("aria-expanded") == state
+    assert shown(page) == ["build", "steady"]
+    tab_to(page, lambda name, text: name == "SUMMARY" and text.startswith("build"))
+    page.keyboard.press("Space")
+    assert page.locator("details.card[open]", has_text="build").count() == 1
+
+
+def test_arrows_pass_over_bars_that_a_narrow_window_has_no_room_for(opened):
+    page = opened(training(), width=1000)
+    page.focus(".tree tbody tr")
+    for key, text in (("ArrowRight", "build"), ("ArrowRight", "1"), ("ArrowLeft", "build")):
+        page.keyboard.press(key)
+        assert focused(page)[1] == text
 
 
 def test_what_is_unknown_is_last_whichever_way_one_sorts(opened):

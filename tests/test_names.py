@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nsys_analyze import cli
 from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.wording import program_name
 from nsys_analyze.model.calls import CallKind, CallPart, base_name, call_class
 from nsys_analyze.model.folding import compile_patterns, fold_name
 from tests.bruteforce_load import fold as oracle
@@ -228,3 +230,35 @@ def test_parts_of_the_host_partition(part, names):
         assert call_class(name).part is part, name
         assert call_class(f"{name}_v11020").part is part, name
         assert call_class(f"{name}_ptsz_v11020").part is part, name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/opt/torch/.venv/bin/python3", "python3"),
+        ("python3", "python3"),
+        ("C:\\Tools\\run.exe", "run.exe"),
+        ("/", "/"),
+        ("", ""),
+        ("dir/", "dir"),
+    ],
+)
+def test_a_program_is_called_by_its_file_name(path, name):
+    assert program_name(path) == name
+
+
+def test_pages_show_no_folder_of_a_program_and_json_all(builder, tmp_path, capsys):
+    for pid in (100, 200):
+        process = builder.process(pid=pid, name="/opt/venv/bin/python3")
+        thread = process.thread()
+        thread.push_pop("step", 0, 900)
+        thread.call("cudaLaunchKernel_v7000", 10, 20).kernel("k", 30, 80)
+    builder.process(pid=300, name="/opt/venv/bin/other").thread().call("cudaLaunchKernel_v7000", 10, 20)
+    report = str(builder.write(tmp_path / "report.sqlite"))
+    for arguments in (["report"], ["report", "--format", "html"], ["report", "--merge-ranks"], ["kernels"], ["doctor"]):
+        cli.main([arguments[0], report, *arguments[1:]])
+        out = capsys.readouterr().out
+        assert "/opt/" not in out
+        assert "python3" in out or arguments == ["kernels"]
+    cli.main([report, "--format", "json"])
+    assert "/opt/venv/bin/python3" in capsys.readouterr().out

@@ -14,7 +14,6 @@ import pytest
 from nsys_analyze import compare
 from nsys_analyze.verdict import comparison as values
 from nsys_analyze.views import compare_csv, compare_page, json_view, markdown_view, table_view
-from nsys_analyze.views.kernel_names import short_kernel_name
 from nsys_analyze.views.text import width
 from tests.view_samples import LLAMA, MS, US, analysis, hostile, llama, loop, report, two_processes, without_nvtx
 
@@ -171,19 +170,3 @@ def test_where_the_compile_time_is_of_the_whole_report():
         [analysis("x.sqlite", [*llama("eager").stages]), dataclasses.replace(whole, report=report("y.sqlite"))]
     )
     assert "* the stage compile, wall; y: compiling and loading in the whole report, without a ratio" in mixed
-
-
-@pytest.mark.parametrize(
-    ("name", "short"),
-    [
-        ("void at::native::add<(int)128, at::x<int>>(float const*, int)", "add<128, at::x<int>>"),
-        ("gemm", "gemm"),
-        ("void (anonymous namespace)::soft_max<float>(float*)", "soft_max<float>"),
-        ("a::b::c()", "c"),
-        ("", ""),
-        ("(weird)", "(weird)"),
-        ("x\x1b[2J", "x\\x1b[2J"),
-    ],
-)
-def test_names_of_kernels_are_short(name, short):
-    assert short_kernel_name(name) == short

@@ -20,6 +20,7 @@ from nsys_analyze.views.tables import labelled
 from tests.view_samples import (
     LLAMA,
     MS,
+    US,
     analysis,
     hostile,
     llama,
@@ -183,6 +184,51 @@ def test_the_largest_stages_are_listed_and_the_rest_is_counted():
 @pytest.mark.parametrize(("stages", "most"), [(100, 1.5e6), (100_000, 5e6)])
 def test_a_page_is_bounded(stages, most):
     assert len(html.render([many_stages(stages)]).encode()) < most
+
+
+def rendered(builder, path):
+    """The page about an export, with all that the command line puts on it."""
+    report = open_report(builder.write(path))
+    analyses = [report.analysis()]
+    kernels = [report.kernel_analysis(each) for each in page.detailed(analyses, None)]
+    return html.render(analyses, ranks=merge_ranks(analyses), kernels=kernels)
+
+
+def test_a_page_of_22_000_kernels_in_a_hundred_stages_is_small(builder, tmp_path):
+    thread = builder.process(pid=100).thread()
+    for number in range(22_000):
+        at = number * 20 * US
+        call = thread.call("cudaLaunchKernel_v7000", at, at + 5 * US)
+        call.kernel(f"void ns::kernel_{number % 397}<float, {number % 30}>(float*, int)", at + 6 * US, at + 15 * US)
+    for number in range(100):
+        start = number * 4_400 * US
+        thread.push_pop(f"stage_{number // 10}", start, start + 4_390 * US)
+        thread.push_pop(f"part_{number % 10}", start + US, start + 4_380 * US)
+    assert len(rendered(builder, tmp_path / "report.sqlite").encode()) < 1.5e6
+
+
+def test_long_names_of_everything_make_no_long_page(builder, tmp_path):
+    builder.gpu(0, "g" * 10_000)
+    for pid in (100, 200, 300):
+        thread = builder.process(pid=pid, name="p" * 10_000).thread()
+        for step in range(3):
+            start = step * 10 * MS
+            for depth in range(12):
+                thread.push_pop(f"{'n' * 10_000}{depth:x}", start + depth * US, start + 9 * MS - depth * US)
+            for number in range(20):
+                at = start + 100 * US + number * 50 * US
+                call = thread.call("cudaLaunchKernel_v7000", at, at + 5 * US)
+                call.kernel(f"{'k' * 10_000}{number}", at + 6 * US, at + 15 * US)
+            thread.push_pop("e" * 10_000, start + 9 * MS, None)
+    assert len(rendered(builder, tmp_path / ("r" * 200 + ".sqlite")).encode()) < 1.5e6
+
+
+def test_columns_say_which_number_of_several_they_are():
+    report = llama("eager")
+    for table in (content(report).loops, content(report).tree):
+        of = {header.title: header.of for header in table.headers}
+        assert (of["startup gap"], of["exposed"], of["GPU active"], of["pace"]) == ("median", "median", "mean", "")
+    assert "<small>median</small>" in html.render([report], plots=False)
 
 
 def test_names_that_are_long_make_no_long_page():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nsys_analyze.doctor.answers import Finding, no, partly, yes
 from nsys_analyze.doctor.patient import Patient, sentence
 from nsys_analyze.metrics.coverage import knows_gpu
-from nsys_analyze.metrics.wording import listed, worded
+from nsys_analyze.metrics.wording import listed, program_name, worded
 from nsys_analyze.model.evidence import Source
 
 _NEWER = "take an nsys as new as the driver"
@@ -93,7 +93,7 @@ def backtraces(patient: Patient) -> Finding:
 
 def processes(patient: Patient) -> Finding:
     """Whether all processes are there."""
-    ran = [f"{program.name or 'process'} ({program.process})" for program in patient.analysis.programs]
+    ran = [f"{program_name(program.name) or 'process'} ({program.process})" for program in patient.analysis.programs]
     if not ran:
         return no("no process with ranges, calls or GPU work")
     why = worded("{count} process[|es]: {names}", len(ran), names=listed(ran))

@@ -27,6 +27,11 @@ def path_title(path: Sequence[str]) -> str:
     return " / ".join(name or "''" for name in path)
 
 
+def program_name(path: str) -> str:
+    """The file name of a program, whose path may be any system's; all of what is no path."""
+    return path.rstrip("/\\").rpartition("/")[2].rpartition("\\")[2] or path
+
+
 def called(stage: Stage, stages: Sequence[Stage]) -> str:
     """What a message calls a stage: its path, and its process where there are several."""
     path = f"`{path_title(stage.path)}`"

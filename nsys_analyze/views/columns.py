@@ -20,7 +20,7 @@ class Measure(Generic[T]):
     """A number of a row: how it is titled, found and written, a duration unless told otherwise.
 
     Durations of one ``scale`` share their unit; ``drop`` and ``emphasis`` are as in Column; a ``remark`` follows the
-    number.
+    number. ``of`` says which of several instances' numbers it is: their mean or their median.
     """
 
     title: str
@@ -30,6 +30,7 @@ class Measure(Generic[T]):
     scale: str = ""
     emphasis: bool = False
     remark: Callable[[T], str] | None = None
+    of: str = ""
 
 
 def _kernels(stage: Stage) -> float | None:
@@ -69,15 +70,15 @@ STAGE: dict[str, Measure[Stage]] = {
     "n": Measure(title="n", write=units.counts, get=lambda s: s.instances, drop=6),
     "wall": Measure(title="wall", get=lambda s: s.wall_ns.total),
     "pace": Measure(title="pace", get=lambda s: s.pace_ns, scale="each"),
-    "elapsed": Measure(title="elapsed", get=lambda s: s.elapsed_ns.mean, drop=1, scale="each"),
+    "elapsed": Measure(title="elapsed", get=lambda s: s.elapsed_ns.mean, drop=1, scale="each", of="mean"),
     "overhead": Measure(title="CPU overhead", get=lambda s: s.cpu_overhead_ns, drop=3, scale="each"),
-    "active": Measure(title="GPU active", get=lambda s: s.active_mean_ns, drop=7, scale="each"),
-    "kernels": Measure(title="kernels", write=units.counts, get=_kernels, drop=2, remark=_kernels_spread),
+    "active": Measure(title="GPU active", get=lambda s: s.active_mean_ns, drop=7, scale="each", of="mean"),
+    "kernels": Measure(title="kernels", write=units.counts, get=_kernels, drop=2, remark=_kernels_spread, of="median"),
     "us-per-kernel": Measure(title="us/kernel", write=units.microseconds, get=lambda s: s.overhead_per_kernel_ns),
-    "gap": Measure(title="startup gap", get=_gap, drop=4, scale="gap"),
-    "exposed": Measure(title="exposed", get=_exposed, scale="gap", emphasis=True),
-    "launch-call": Measure(title="launch call", get=_launch_call, drop=9),
-    "queue-delay": Measure(title="queue delay", get=_queue, drop=8),
+    "gap": Measure(title="startup gap", get=_gap, drop=4, scale="gap", of="median"),
+    "exposed": Measure(title="exposed", get=_exposed, scale="gap", emphasis=True, of="median"),
+    "launch-call": Measure(title="launch call", get=_launch_call, drop=9, of="median"),
+    "queue-delay": Measure(title="queue delay", get=_queue, drop=8, of="median"),
     "first-gap": Measure(title="to first GPU work", get=_first_gap),
     "compile": Measure(title="compile", get=_compile, drop=3),
     "all-active": Measure(title="GPU active", get=lambda s: s.active_ns if s.gpu_ops else None, drop=2),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from nsys_analyze.model.kernel_names import titles
 from nsys_analyze.verdict.comparison import Comparison, Figure, KernelChange, Row, Side, StageComparison
 from nsys_analyze.views import document, units
 from nsys_analyze.views.columns import Measure, columns
 from nsys_analyze.views.compare_words import label, readings, stage_name, surroundings
 from nsys_analyze.views.document import Document, Group, Name, Remarks, Table
-from nsys_analyze.views.kernel_names import short_kernel_name
 from nsys_analyze.views.tables import left_out
+from nsys_analyze.views.text import visible
 from nsys_analyze.views.units import Number
 
 _KERNELS = 3  # of a side that are listed
@@ -237,7 +238,8 @@ def _kernel_table(stage: StageComparison, name: str, first: str) -> list[Table]:
     ]
     if not shown:
         return []
-    names = [[short_kernel_name(change.name) for change in changes] for _, changes in shown]
+    short = iter(titles([change.name for _, changes in shown for change in changes]))
+    names = [[visible(next(short)) for _ in changes] for _, changes in shown]
     return [
         Table(
             title="Kernels that differ",

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from nsys_analyze.metrics.loops import ancestors, identity
 from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Process, RankedStage, Stage, StageKernels
+from nsys_analyze.metrics.wording import program_name
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
 
@@ -37,12 +38,12 @@ def _process_label(process: Process, one_name: bool) -> str:
         return f"rank {process.rank}"
     if one_name or not process.name:
         return f"pid {process.pid}"
-    return visible(f"{process.name} {process.pid}")
+    return visible(f"{program_name(process.name)} {process.pid}")
 
 
 def process_name(name: str, pid: int) -> str:
-    """Returns what a process is called: its program's name, else its pid."""
-    return name or f"process {pid}"
+    """Returns what a process is called: its program's name without the folders that it is in, else its pid."""
+    return program_name(name) or f"process {pid}"
 
 
 def flat_names(stages: Sequence[Stage] | Sequence[RankedStage]) -> list[Name]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsys_analyze.metrics.results import DeviceUse, Instance, Program
+from nsys_analyze.metrics.wording import program_name
 from nsys_analyze.views.columns import DEVICE, INSTANCE, PROGRAM
 from nsys_analyze.views.document import Name, Row, Table
 from nsys_analyze.views.named_columns import measures
@@ -63,5 +64,6 @@ def _programs(report: Report) -> list[Entry[Program]]:
 
 
 def _program_name(program: Program) -> Name:
-    text = visible(f"{program.name} ({program.process})" if program.name else process_name("", program.process))
+    name = program_name(program.name)
+    text = visible(f"{name} ({program.process})" if name else process_name("", program.process))
     return Name(text, full=text)

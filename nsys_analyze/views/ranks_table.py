@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from nsys_analyze.metrics.loops import largest
 from nsys_analyze.metrics.quantities import QUANTITIES, Kind, Quantity
 from nsys_analyze.metrics.results import Rank, RankedProgram, RankedStage, Spread, StartSkew
+from nsys_analyze.metrics.wording import program_name
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Column, Group, Name, Row, Table
 from nsys_analyze.views.naming import flat_names, process_name
@@ -147,7 +148,7 @@ def _table(programs: Sequence[RankedProgram], lines: Sequence[Sequence[_Line]], 
 
 
 def _heading(program: RankedProgram) -> str:
-    return f"{visible(program.program or 'unnamed program')}, {len(program.ranks):,} ranks"
+    return f"{visible(program_name(program.program) or 'unnamed program')}, {len(program.ranks):,} ranks"
 
 
 def _numbers(quantity: Quantity | None, spread: Spread | None) -> list[Number | None]:

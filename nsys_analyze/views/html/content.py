@@ -25,7 +25,8 @@ class Cell:
 class Header:
     """A column: its title, what its numbers mean, how exact values are to be read ("ns" or a count), its width.
 
-    ``width`` is in characters, the most that a cell of the column takes.
+    ``width`` is in characters, the most that a cell of the column takes; ``of`` is which number of several instances
+    it is: their mean or their median.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Header:
     exact: str
     width: int
     strong: bool = False
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

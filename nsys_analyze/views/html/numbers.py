@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from nsys_analyze.views import units
@@ -25,7 +26,7 @@ def measured(measures: Sequence[Measure[T]], items: Sequence[T]) -> tuple[list[H
     found = columns(kept, items)
     cells = [_cells(column, [measure.get(item) for item in items]) for column, measure in zip(found, kept, strict=True)]
     headers = [
-        _header(column, of_column, "" if measure.write in _EXACT else "ns")
+        replace(_header(column, of_column, "" if measure.write in _EXACT else "ns"), of=measure.of)
         for column, of_column, measure in zip(found, cells, kept, strict=True)
     ]
     return headers, [list(row) for row in zip(*cells, strict=True)] if cells else [[] for _ in items]

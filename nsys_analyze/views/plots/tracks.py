@@ -10,8 +10,8 @@ from nsys_analyze.durations import natural_unit
 from nsys_analyze.metrics.breakdown import HOST_PARTS, Kind
 from nsys_analyze.metrics.pictures.spans import Span
 from nsys_analyze.metrics.pictures.timeline import Lane, Timeline
+from nsys_analyze.model.kernel_names import taken_apart
 from nsys_analyze.views import units
-from nsys_analyze.views.kernel_names import short_kernel_name
 from nsys_analyze.views.plots.lettering import BODY, LINE, SMALL, fitted, safe, width
 from nsys_analyze.views.plots.sheet import Heading, KeyLine, Sheet, Size, new_sheet, sentence
 from nsys_analyze.views.plots.style import GAP, GPU, HOST, INK, MUTED, UNKNOWN, VERMILLION, Look
@@ -165,7 +165,7 @@ def _name(span: Span) -> str:
     """What stands on a span; of a kernel's signature only the function."""
     if span.count > 1:
         return f"{span.count:,} x"
-    return span.name if span.kind == "range" else short_kernel_name(span.name).partition("<")[0] or span.name
+    return span.name if span.kind == "range" else taken_apart(span.name).short or span.name
 
 
 def _mark_gap(axes: Axes, data: Timeline, top: float, high: float, factor: float, across: float) -> None:

@@ -94,12 +94,17 @@
       const next = shown[Math.max(0, Math.min(shown.length - 1, shown.indexOf(row) + by))];
       focusOn(cell < 0 ? next : next.children[Math.min(cell, next.children.length - 1)]);
     };
+    const beside = (row, cell, by) => {  // the next cell that shows: a narrow window has no bars
+      let next = row.children[cell + by];
+      while (next && !next.offsetWidth) next = row.children[next.cellIndex + by];
+      return next || row.children[cell] || row;
+    };
     const right = (row, cell) => {
       if (cell < 0 && isParent(row) && !isOpen(row)) toggle(row);
-      else focusOn(row.children[Math.min(cell + 1, row.children.length - 1)]);
+      else focusOn(beside(row, cell, 1));
     };
     const left = (row, cell) => {
-      if (cell > 0) focusOn(row.children[cell - 1]);
+      if (cell > 0) focusOn(beside(row, cell, -1));
       else if (cell === 0) focusOn(row);
       else if (isParent(row) && isOpen(row)) toggle(row);
       else focusOn(above(row) || row);
