@@ -82,7 +82,11 @@ def test_a_page_prints_whole(opened, sample_report, scheme):
     page.emulate_media(media="print", color_scheme=scheme)
     page.set_viewport_size({"width": 720, "height": 1000})  # A4 without its margins
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("getComputedStyle(document.querySelector('tbody .name')).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('tbody .name')).backgroundColor") == "rgb(255, 255, 255)"
+    )
+    narrowest = "all => Math.min(...all.map(each => each.offsetWidth))"
+    assert page.eval_on_selector_all(".tree tbody .name", narrowest) > 90  # a word of a name fits
     page.emulate_media(media="print", color_scheme=scheme)
     assert page.pdf().startswith(b"%PDF")
 
@@ -198,6 +202,8 @@ def test_one_sorts_and_opens_by_tab_enter_and_space_alone(opened):
     assert shown(page) == ["build", "steady", "step", "backward", "forward", "optimizer"]
     tab_to(page, lambda name, text: name == "TR")
     page.keyboard.press("ArrowDown")
+    shadow = "getComputedStyle(document.activeElement.children[0]).boxShadow"
+    assert "inset" in page.evaluate(shadow)  # the name stays in place and would cover the outline
     row = page.locator(".tree tr:focus")
     assert row.get_attribute("aria-expanded") == "true"
     for key, state in (("Space", "false"), ("Enter", "true"), ("Enter", "false")):
