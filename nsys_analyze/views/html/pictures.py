@@ -11,7 +11,7 @@ from nsys_analyze.views.html.inline_svg import inline
 
 _TITLES = {
     "breakdown": "Where the time went",
-    "startup": "Startup gaps: from a range's start to its first GPU operation",
+    "startup": "Mean startup gaps: from a range's start to its first GPU operation",
     "series": "Every instance of the main loop",
 }
 

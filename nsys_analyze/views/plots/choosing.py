@@ -101,9 +101,10 @@ def _subjects(analyses: Sequence[Analysis], choose: _Choose, need: Need, asked: 
         shown = _most(usable, reserved)
         left_out += len(usable) - len(shown)
         empty += sum(not _HAS[need](stage) for stage in stages) if asked is not None and shown else 0
-        for stage, name in zip(shown, stage_names(analysis, shown), strict=True):
+        for stage, (name, process) in zip(shown, stage_names(analysis, shown), strict=True):
             idle = "" if stage.gpu_ops else no_gpu_work(analysis, "the stage put no work on a GPU")
-            subjects.shown.append(Subject(place=place, report=label, name=name, stage=stage, idle=idle))
+            found = Subject(place=place, report=label, name=name, stage=stage, process=process, idle=idle)
+            subjects.shown.append(found)
         if not shown:
             subjects.reasons[label] = reason(analysis, stages, need)
         elif lost(analysis):

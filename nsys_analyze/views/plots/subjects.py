@@ -16,13 +16,15 @@ _SUFFIXES = (".xz", ".sqlite", ".nsys-rep")
 class Subject:
     """A stage to draw.
 
-    ``place`` is that of its report among those given, ``idle`` says why it has no GPU work, where it has none.
+    ``place`` is that of its report among those given, ``process`` is empty where the report has only one with stages,
+    ``idle`` says why it has no GPU work, where it has none.
     """
 
     place: int
     report: str
     name: str
     stage: Stage
+    process: str = ""
     idle: str = ""
 
 
@@ -56,8 +58,10 @@ class Subjects:
         """What all are of: a report, a stage, both, or the number of reports."""
         reports = list(dict.fromkeys(subject.report for subject in self.shown)) or self.reports
         names = list(dict.fromkeys(subject.name for subject in self.shown))
+        processes = {subject.process for subject in self.shown}
+        whose = f" ({self.shown[0].process})" if len(processes) == 1 and self.shown[0].process else ""
         parts = [reports[0] if len(reports) == 1 else f"{len(reports)} reports", *(names if len(names) == 1 else [])]
-        return " · ".join(parts)
+        return " · ".join(parts) + whose
 
     @property
     def labels(self) -> list[str]:
@@ -69,6 +73,7 @@ class Subjects:
                 ([subject.report] if several_reports else [])
                 + ([subject.name] if several_names or not several_reports else [])
             )
+            + (f" ({subject.process})" if subject.process else "")
             for subject in self.shown
         ]
 
@@ -97,12 +102,11 @@ def short_labels(analyses: Sequence[Analysis]) -> list[str]:
     return short if len(set(short)) == len(short) else names
 
 
-def stage_names(analysis: Analysis, stages: Sequence[Stage]) -> list[str]:
+def stage_names(analysis: Analysis, stages: Sequence[Stage]) -> list[tuple[str, str]]:
     """Returns the stages' paths, each with its process where the report has several."""
     (report,) = labelled([analysis])
-    processes = [report.process(stage.process) for stage in stages]
     names = [name.full for name in flat_names(stages)]
-    return [f"{name} ({process})" if process else name for name, process in zip(names, processes, strict=True)]
+    return [(name, report.process(stage.process)) for name, stage in zip(names, stages, strict=True)]
 
 
 def count_of(count: int, what: str) -> str:
