@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 
@@ -141,3 +142,16 @@ def test_the_package_offers_plots_without_loading_matplotlib():
     code = "import sys, nsys_analyze; nsys_analyze.plots.series; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_a_picture_takes_little_more_than_starting_does():
+    """Processor time, since other work on a machine draws out any other; at rest, it is about what a clock says."""
+
+    def taken(*arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "nsys_analyze", *arguments], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    starting = min(taken("report", "--help") for _ in range(3))
+    assert min(taken(EAGER, "-o", os.devnull, "--format", "png") for _ in range(2)) < 20 * starting
