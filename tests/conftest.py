@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from nsys_analyze import open_report
+from nsys_analyze import cli, open_report
 from tests.exports import ExportBuilder
 
 if TYPE_CHECKING:
@@ -55,6 +55,27 @@ def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
         return unpacked
 
     return unpack
+
+
+@pytest.fixture
+def eager(sample_report: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a report in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    shutil.copyfile(sample_report("llama_eager"), "eager.sqlite")
+    return "eager.sqlite"
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line; returns exit code, standard output and standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = cli.main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
 
 
 @pytest.fixture

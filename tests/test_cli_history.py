@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -9,20 +8,10 @@ import jsonschema
 import pytest
 
 import nsys_analyze
-from nsys_analyze import cli
 from nsys_analyze.store.loading import load
 from tests.history_samples import fill
 from tests.history_samples import record as made
 from tests.test_cli_check import configure
-
-
-@pytest.fixture
-def eager(sample_report, tmp_path, monkeypatch):
-    """A report in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    shutil.copyfile(sample_report("llama_eager"), "eager.sqlite")
-    return "eager.sqlite"
 
 
 @pytest.fixture
@@ -36,13 +25,8 @@ def filled(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = cli.main([*map(str, arguments)])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
+def run(command):
+    return command
 
 
 def fail(run, *arguments):
@@ -59,9 +43,9 @@ def test_a_check_is_saved_and_serves_as_baseline(run, eager, tmp_path):
     assert (code, out, err) == (0, "", "r.db: run 1, 1 report; nothing was checked\n")
     code, out, err = run("check", eager, "--baseline", "history:main", "--history", "r.db", "--save", "r.db")
     assert (code, err) == (0, "r.db: run 2, 1 report\n")
-    assert out.startswith("PASSED  15 checks")
+    assert out.startswith("PASSED  17 checks")
     configure(tmp_path, 'baseline = "history:main"\nhistory = "r.db"')
-    assert run("check", eager)[1].startswith("PASSED  15 checks")
+    assert run("check", eager)[1].startswith("PASSED  17 checks")
     assert "# steady / step: pace against the baseline" in run("check", eager, "--dump-config")[1]
     assert nsys_analyze.check(eager, baseline="history:main", history="r.db").baseline == ["main #1 eager.sqlite"]
     assert [(each.label, each.commit, each.outcome) for each in load(tmp_path / "r.db")] == [

@@ -55,6 +55,7 @@ class Compared:
 
     ``raw`` compares it as it is, ``adjusted`` with the machine's speed taken out by the ``yardstick``, whose ratio is
     ``yardstick_ratio``; without one, that is the same. ``grew`` and ``shrank`` are p values, not yet corrected.
+    ``share`` is how much of the usual noise they allow for.
     """
 
     raw: Difference
@@ -64,6 +65,7 @@ class Compared:
     grew: float
     shrank: float
     settled: bool
+    share: float
 
     @property
     def exceeds(self) -> bool:
@@ -83,10 +85,12 @@ def margin_of(gate: Gate, base: Values, increase: float, ignore_below: int) -> M
     return Margin(relative=increase if own is None else own, absolute=floor, floor=max(floor, 1.0))
 
 
-def compare_times(gate: Gate, base: Values, new: Values, margin: Margin, table: NoiseTable) -> Compared:
-    """Compares a time of both sides."""
+def compare_times(
+    gate: Gate, base: Values, new: Values, margin: Margin, table: NoiseTable, share: float = 1.0
+) -> Compared:
+    """Compares a time of both sides, allowing for a ``share`` of the noise between reports."""
     steady = min(stage.steady for stage in (*base.stages, *new.stages))
-    noise = _of_instances(gate, [*base.stages, *new.stages], table, margin.floor).with_few(steady)
+    noise = _of_instances(gate, [*base.stages, *new.stages], table, margin.floor).shrunk_to(share).with_few(steady)
     plain = Side(np.array(base.values), None), Side(np.array(new.values), None)
     raw = raw_difference(*plain, noise, margin)
     of_instances = gate.quantity.each is not None and base.stages[0].loop
@@ -101,6 +105,7 @@ def compare_times(gate: Gate, base: Values, new: Values, margin: Margin, table: 
             grew=raw.grew,
             shrank=raw.shrank,
             settled=settled,
+            share=share,
         )
     before, after = (
         Side(np.array(side.values), np.array([YARDSTICKS[name](stage) for stage in side.stages]))
@@ -116,6 +121,7 @@ def compare_times(gate: Gate, base: Values, new: Values, margin: Margin, table: 
         grew=_either(raw.grew, adjusted.grew),
         shrank=_either(raw.shrank, adjusted.shrank),
         settled=settled,
+        share=share,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics import patterns
 from nsys_analyze.verdict.config import Accept, Budget, Config, Place
-from nsys_analyze.verdict.judged import JUDGED, Judged
+from nsys_analyze.verdict.judged import JUDGED, OUTSIDE_LOOP, Judged
 from nsys_analyze.verdict.records import StageId
 from nsys_analyze.verdict.samples import ReportSample, StageSample
 
@@ -18,6 +19,7 @@ LOOP_METRICS = (
 )
 _SMALL_LOOP = 0.1  # of the GPU time of the largest: smaller loops are left out
 ONCE_METRICS = ("first_wall", "compile_time")
+_OF_GPU = 0.1  # of its time: a stage that runs once and keeps the GPU busy for more is checked for its GPU time, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,9 @@ def _chosen(config: Config, stages: dict[StageId, list[StageSample]]) -> dict[St
         least = _SMALL_LOOP * max(active.values(), default=0)
         mattering = [key for key in stages if active.get(key, least) >= least]
         wanted = [key for key in mattering if _is_shown(key, stages, loops, mattering)]
+        around = [key for key in mattering if len(key[0]) == 1 and key not in {*wanted, *loops}]
+        rest = {} if config.metrics else dict.fromkeys(around, (OUTSIDE_LOOP,))
+        return {**rest, **{key: config.metrics or _usual(stages[key]) for key in wanted}}
     return {key: config.metrics or _usual(stages[key]) for key in wanted}
 
 
@@ -80,8 +85,9 @@ def _is_shown(
 ) -> bool:
     """The outermost loops, and the top level but for what a checked loop fills on both sides.
 
-    How long such a stage takes is how often its loop runs. What a loop fills in some reports only, or one too small to
-    be checked, would else be checked nowhere: a program that compiles in steps since yesterday.
+    How long such a stage takes is how often its loop runs; only what lies outside of the loop is checked of it. What a
+    loop fills in some reports only, or one too small to be checked, would else be checked nowhere: a program that
+    compiles in steps since yesterday.
     """
     path, domains, process = key
     if key in loops:
@@ -93,7 +99,10 @@ def _is_shown(
 
 
 def _usual(samples: list[StageSample]) -> Sequence[str]:
-    return LOOP_METRICS if any(stage.loop for stage in samples) else ONCE_METRICS
+    if any(stage.loop for stage in samples):
+        return LOOP_METRICS
+    is_gpu = any(stage.active > _OF_GPU * stage.values.get("wall", math.inf) for stage in samples if not stage.steady)
+    return (*ONCE_METRICS, "gpu_active") if is_gpu else ONCE_METRICS
 
 
 def _last(budgets: Sequence[Budget], key: StageId, quantity: Judged) -> tuple[Budget | None, Budget | None]:

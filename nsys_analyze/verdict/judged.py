@@ -9,14 +9,17 @@ from itertools import pairwise
 from nsys_analyze.metrics.quantities import QUANTITIES, Kind
 from nsys_analyze.metrics.results import Series, Stage
 
+OUTSIDE_LOOP = "outside_loop"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """A number of a stage. ``name`` is what configurations and JSON call it, ``title`` what people read.
 
     ``of`` returns the stage's number, for one typical instance where a stage has several; None if the report cannot
-    say. ``each`` returns the number of every finished instance, in order of start, where the series tell it;
-    ``per_kernel`` says that it is the time of one kernel or launch and not of an instance.
+    say, or if it takes more than the stage to tell (`nsys_analyze.verdict.records` does). ``each`` returns the number
+    of every finished instance, in order of start, where the series tell it; ``per_kernel`` says that it is the time of
+    one kernel or launch and not of an instance.
     """
 
     name: str
@@ -114,6 +117,7 @@ _ALL = (
     _known("cold_start"),
     Judged(name="first_wall", title="first instance, wall", kind=Kind.FIRST_INSTANCE, of=_first_wall),
     Judged(name="first_startup_gap", title="first instance, startup gap", kind=Kind.FIRST_INSTANCE, of=_first_gap),
+    Judged(name=OUTSIDE_LOOP, title="wall outside its loop", kind=Kind.FIRST_INSTANCE, of=lambda _: None),
 )
 
 JUDGED: dict[str, Judged] = {quantity.name: quantity for quantity in _ALL}

@@ -57,6 +57,11 @@ class Noise:
         exponent, exponent_sd = self.exponent * _OF_LAUNCH_CALL, self.exponent_sd * _OF_LAUNCH_CALL
         return replace(self, sd=self.sd * _OF_LAUNCH_CALL, exponent=exponent, exponent_sd=exponent_sd)
 
+    def shrunk_to(self, share: float) -> Noise:
+        """The noise of captures that are more alike than runs are; see `nsys_analyze.verdict.likeness`."""
+        raw, sd = (min(one, max(share * one, _LEAST_SD)) for one in (self.raw, self.sd))
+        return replace(self, raw=raw, sd=sd)
+
     def with_few(self, steady: int) -> Noise:
         """The noise of medians over fewer instances than it was measured with."""
         if steady >= _FULL or steady < 1:

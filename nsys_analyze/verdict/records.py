@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nsys_analyze.metrics.results import Analysis, Stage
-from nsys_analyze.verdict.judged import JUDGED, Judged
+from nsys_analyze.verdict.judged import JUDGED, OUTSIDE_LOOP, Judged
 
 StageId = tuple[tuple[str, ...], tuple[str, ...], int]
 """Path, domains, and which of the processes with that path: its rank, or its place by process id."""
@@ -76,7 +76,7 @@ class ReportRecord:
 
 def record(analysis: Analysis, label: str) -> ReportRecord:
     """Takes the record of a report, an analysis by path, which is called ``label``."""
-    loops = _time_of_loops(analysis.stages)
+    loops = _longest_loops(analysis.stages)
     return ReportRecord(
         label=label,
         circumstances=_circumstances(analysis),
@@ -100,13 +100,14 @@ def _is_loop(stage: Stage) -> bool:
     return stage.pace_ns is not None and bool(stage.gpu_ops) and not stage.is_compilers_own
 
 
-def _time_of_loops(stages: Sequence[Stage]) -> dict[tuple[object, ...], int]:
-    """The wall time of the longest loop inside each stage that holds one."""
-    longest: dict[tuple[object, ...], int] = {}
+def _longest_loops(stages: Sequence[Stage]) -> dict[tuple[object, ...], Stage]:
+    """The loop that takes longest inside each stage that holds one."""
+    longest: dict[tuple[object, ...], Stage] = {}
     for stage in filter(_is_loop, stages):
         for depth in range(1, len(stage.path)):
-            around = _identity(stage, depth)
-            longest[around] = max(longest.get(around, 0), stage.wall_ns.total)
+            other = longest.setdefault(_identity(stage, depth), stage)
+            if stage.wall_ns.total > other.wall_ns.total:
+                longest[_identity(stage, depth)] = stage
     return longest
 
 
@@ -115,14 +116,16 @@ def _identity(stage: Stage, depth: int | None = None) -> tuple[object, ...]:
     return stage.process, tuple(stage.path[:depth]), tuple(stage.domains[:depth])
 
 
-def _stage(stage: Stage, loops: Mapping[tuple[object, ...], int]) -> StageRecord:
+def _stage(stage: Stage, loops: Mapping[tuple[object, ...], Stage]) -> StageRecord:
+    loop = loops.get(_identity(stage))
     each = {quantity.name: list(quantity.each(stage)) for quantity in JUDGED.values() if quantity.each}
     whole = {quantity.name: _whole(stage, quantity) for quantity in JUDGED.values()}
+    whole[OUTSIDE_LOOP] = None if loop is None else _outside(stage, loop)
     return StageRecord(
         path=tuple(stage.path),
         domains=tuple(stage.domains),
         loop=_is_loop(stage),
-        holds_loop=loops.get(_identity(stage), 0) > _MOST_OF * stage.wall_ns.total,
+        holds_loop=loop is not None and loop.wall_ns.total > _MOST_OF * stage.wall_ns.total,
         active=stage.active_ns or 0,
         finished=stage.instances - stage.unfinished,
         unfinished=stage.unfinished,
@@ -139,6 +142,15 @@ def _whole(stage: Stage, quantity: Judged) -> float | None:
         return None
     value = quantity.of(stage)
     return None if value is None else max(float(value), 0.0)
+
+
+def _outside(stage: Stage, loop: Stage) -> float | None:
+    """How long a stage that runs once takes apart from its loop: before the first start and after the last end."""
+    series = loop.series
+    if stage.instances > 1 or series is None:
+        return None
+    ends = [start + wall for start, wall in zip(series.start_ns, series.wall_ns, strict=True)]
+    return float(max(stage.wall_ns.total - (max(ends) - series.start_ns[0]), 0))
 
 
 def _circumstances(analysis: Analysis) -> Circumstances:

@@ -51,7 +51,7 @@ def of_time(state: State, compared: Compared, margin: Margin, p: float, counted:
         State.IMPROVED: f"fell by more than {percent(margin.relative)} and {_short(margin.absolute)}; {counted}",
         State.OK: _fine(compared, margin),
     }
-    return sentences[state] + _machine(compared)
+    return sentences[state] + _machine(compared) + (_likeness(compared) if state is not State.OK else "")
 
 
 def _suspicion(compared: Compared, margin: Margin) -> str:
@@ -79,6 +79,11 @@ def _machine(compared: Compared) -> str:
         return ""
     what = "CUDA calls" if compared.yardstick == "cuda_calls" else "launch calls"
     return f"; {what} x{ratio:.2f} taken out"
+
+
+def _likeness(compared: Compared) -> str:
+    """Why less noise was allowed for than usual, where it was."""
+    return "; little noise allowed for, as the stages beside it took the same time" if compared.share < 1 else ""
 
 
 def of_count(state: State, before: float, after: float) -> str:

@@ -1,0 +1,58 @@
+"""How alike captures are apart from what is checked: more than two runs ever are, and there is less noise to allow for.
+
+Noise between runs is in all of a capture: in importing, in building, in compiling. Where everything that ran once
+beside the checked stage took as long in all captures, noise did not set them apart: a capture was edited, or cut out of
+another one, or the machine is that steady. The largest difference sets the scale. That it comes out under
+``_CERTAIN`` standard deviations has a chance of one in a thousand for a single stage, and a smaller one for several,
+however they depend on each other; so at most one comparison of unchanged code in a thousand is judged by less noise
+than it has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from nsys_analyze.verdict.noise import NoiseTable
+from nsys_analyze.verdict.records import StageId
+from nsys_analyze.verdict.samples import ReportSample, StageSample
+
+_CERTAIN = 0.00125  # standard deviations that a normal variate stays within once in a thousand times
+_FEWEST = 2  # stages beside the checked one: a single one may wait for a clock
+_SHORTEST = 1_000_000  # ns: shorter stages take the same few nanoseconds again and again
+_OF_GPU = 0.5  # a stage that keeps the GPU busy for more of its time has little noise anyway
+
+
+def noise_share(key: StageId, base: Sequence[ReportSample], new: Sequence[ReportSample], table: NoiseTable) -> float:
+    """Returns how much of the usual noise sets the captures apart, 1 (all of it) unless they are uncommonly alike.
+
+    Args:
+        key: The stage that is checked. Neither it nor what it lies in tells.
+        base: Reports of the baseline.
+        new: The reports to check.
+        table: The usual noise.
+    """
+    reports = [*base, *new]
+    shared = set.intersection(*(set(report.stages) for report in reports))
+    beside = [one for one in shared if len(one[0]) == 1 and (one[0][0], one[1][0], one[2]) != _root(key)]
+    walls = [_walls([report.stages[one] for report in reports]) for one in beside]
+    ranges = [math.log(max(some) / min(some)) for some in walls if some]
+    if len(ranges) < _FEWEST:
+        return 1.0
+    usual = math.sqrt(2) * table["first instance"].raw  # of two captures
+    return min(max(ranges) / usual / _CERTAIN, 1.0)
+
+
+def _root(key: StageId) -> tuple[str, str, int]:
+    path, domains, process = key
+    return path[0], domains[0], process
+
+
+def _walls(stages: Sequence[StageSample]) -> list[float]:
+    """How long a stage took in each report; nothing if it is no host code that runs once, or a short one."""
+    walls = [stage.values.get("wall", 0.0) for stage in stages]
+    fitting = [
+        wall >= _SHORTEST and not stage.loop and not stage.steady and stage.active < _OF_GPU * wall
+        for stage, wall in zip(stages, walls, strict=True)
+    ]
+    return walls if all(fitting) else []
