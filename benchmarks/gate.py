@@ -3,7 +3,7 @@
 Simulated reports, with noise drawn from the repeated captures in tests/data: the machine's speed that day, by how much
 each quantity of each stage follows it, and what is left of the noise. Every instance is simulated: neighbours resemble
 each other, and some are outliers; so are some reports. First, how many comparisons of unchanged code fail that have 50
-stages; then how often a change of one quantity is noticed among 15 checks, as tables for docs/check.md.
+stages; then how often a change of one quantity is noticed among 17 checks, as tables for docs/check.md.
 """
 
 import argparse
@@ -29,7 +29,7 @@ INSTANCE_SD = 0.08
 OUTLIERS = 0.03  # of the instances, three times as long
 BAD_REPORTS = 0.05  # whose noise is three times as large
 STAGES = 50
-CHECKS = 15
+CHECKS = 17
 SIDES = (1, 2, 3, 5)
 CHANGES = (1.2, 1.3, 1.5, 2.0, 3.0)
 POWER = {
@@ -39,6 +39,7 @@ POWER = {
     "pace": "pace",
     "first_wall": "first instance (compiling)",
 }
+ONCE = ("import", "build", "compile", "warmup")  # beside the simulated stages, in every report
 PROGRAM = "inductor"  # whose numbers are typical: 0.9 ms a step, 160 us startup gap
 Rows = dict[str, list[StageSample]]
 
@@ -88,10 +89,10 @@ class Machine:
         groups = repeats()
         self.circumstances = groups[PROGRAM][0].circumstances
         self.steps = steps(groups, ("steady", "step"))
-        self.compiling = steps(groups, ("compile",))
         table = packaged()
         self.manners = {name: manner(self.steps, name, table) for name in LOOP_METRICS if name != "kernels"}
-        self.once = {name: manner(self.compiling, name, table) for name in ("first_wall", "compile_time")}
+        self.once = {name: manner(steps(groups, (name,)), "first_wall", table) for name in ONCE}
+        self.run_once = {name: steps(groups, (name,))[PROGRAM][2] for name in ONCE}
         calls = [np.log([stage.calls for stage in stages]) for stages in self.steps.values() if len(stages) > 2]
         self.speeds = np.concatenate([one - one.mean() for one in calls])
 
@@ -115,6 +116,12 @@ class Machine:
         calls = self.median(typical.calls * np.exp(speed))
         return replace(typical, path=("steady", name), steady=INSTANCES, values=values, calls=calls)
 
+    def stage_once(self, name: str, change: float, bad: bool) -> StageSample:
+        """A stage that runs once, its time changed; its GPU work and what is compiled are as usual."""
+        typical = self.run_once[name]
+        wall = typical.values["first_wall"] * change * float(np.exp(self.left(self.once[name], bad)))
+        return replace(typical, values={**typical.values, "first_wall": wall, "wall": wall})
+
     def left(self, how: Manner, bad: bool) -> float:
         left = float(self.random.choice(how.left) + self.random.normal(0, 0.3 * how.left.std()))
         return 3 * left if bad else left
@@ -132,6 +139,7 @@ class Machine:
             self.stage(f"part {place}", speed, bad, {name: (slope, 1.0) for name, slope in slopes.items()})
             for place, slopes in enumerate(programs)
         ]
+        stages += [self.stage_once(name, 1.0, bad) for name in ONCE]
         return ReportSample(
             label=label,
             circumstances=self.circumstances,
@@ -157,7 +165,7 @@ def false_alarms(machine: Machine, side: int, comparisons: int) -> tuple[float, 
 
 
 def noticed(machine: Machine, metric: str, change: float, side: int, table: NoiseTable, times: int) -> float:
-    """The share of comparisons in which a change of one quantity, one of 15 checks, counts as a regression."""
+    """The share of comparisons in which a change of one quantity, one of 17 checks, counts as a regression."""
     hits = sum(_notices(machine, metric, change, side, table) for _ in range(times))
     return hits / times
 
@@ -180,10 +188,8 @@ def _notices(machine: Machine, metric: str, change: float, side: int, table: Noi
 
 def _drawn(machine: Machine, metric: str, change: float, slope: float, side: int) -> Iterator[StageSample]:
     if metric == "first_wall":
-        typical, how = machine.compiling[PROGRAM][2], machine.once[metric]
         for _ in range(side):
-            noise = machine.left(how, bool(machine.random.random() < BAD_REPORTS))
-            yield replace(typical, values={**typical.values, metric: typical.values[metric] * change * np.exp(noise)})
+            yield machine.stage_once("compile", change, bool(machine.random.random() < BAD_REPORTS))
         return
     for _ in range(side):
         bad = bool(machine.random.random() < BAD_REPORTS)

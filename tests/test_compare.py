@@ -52,7 +52,7 @@ def test_the_profilers_own_time_is_a_part_of_a_difference():
     (reading,) = compared.readings
     assert (reading.cpu_overhead_ns, reading.profiler_ns, reading.gpu_active_ns) == (200 * US, 800 * US, 0)
     assert reading.difference_ns == reading.cpu_overhead_ns + reading.gpu_active_ns + reading.profiler_ns
-    (words, *_) = compare_words.readings(compared, "0")
+    (words, *_) = compare_words.readings(compared, "0", ())
     assert "200 us more CPU overhead, 800 us more of the profiler's own work" in words
 
 

@@ -30,6 +30,7 @@ TYPES = {
     "stage": values.StageComparison,
     "setting": values.Setting,
     "fact": values.Fact,
+    "caution": values.Caution,
 }
 FRAME = {"schema_version", "tool"}
 

@@ -46,16 +46,37 @@ def broken(reports: Sequence[ReportSample]) -> list[Problem]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something around two sides that is another on each."""
+
+    what: str
+    before: Sequence[str]
+    now: Sequence[str]
+
+    def __str__(self) -> str:
+        """As a clause of a reason."""
+        return f"{self.what} differs: {' and '.join(self.before)} before, {' and '.join(self.now)} now"
+
+
 def obstacles(base: Sequence[ReportSample], new: Sequence[ReportSample]) -> Obstacles:
     """Returns what keeps the sides from being compared, for times and for counts."""
-    counts = next(_differing(_ALL, base, new), None)
-    timings = counts or next(_differing(_TIMINGS, base, new), None)
-    return Obstacles(timings, counts)
+    counts, timings = differences(*([report.circumstances for report in side] for side in (base, new)))
+    of_counts = str(counts[0]) if counts else None
+    return Obstacles(of_counts or (str(timings[0]) if timings else None), of_counts)
+
+
+def differences(
+    base: Sequence[Circumstances], new: Sequence[Circumstances]
+) -> tuple[list[Difference], list[Difference]]:
+    """Returns what keeps all numbers of the sides from being compared, and what does so with times only."""
+    return list(_differing(_ALL, base, new)), list(_differing(_TIMINGS, base, new))
 
 
 def cautions(base: Sequence[ReportSample], new: Sequence[ReportSample]) -> list[Problem]:
     """Returns what differs that may matter."""
-    different = [Problem(code="differs", message=why) for why in _differing(_CAUTIONS, base, new)]
+    around = [[report.circumstances for report in side] for side in (base, new)]
+    different = [Problem(code="differs", message=str(why)) for why in _differing(_CAUTIONS, *around)]
     lost = [
         Problem(
             code="launches-without-ops",
@@ -91,12 +112,11 @@ def _switched(flag: bool | None) -> str | None:
 
 
 def _differing(
-    properties: Sequence[tuple[str, Get]], base: Sequence[ReportSample], new: Sequence[ReportSample]
-) -> Iterator[str]:
+    properties: Sequence[tuple[str, Get]], base: Sequence[Circumstances], new: Sequence[Circumstances]
+) -> Iterator[Difference]:
     for name, get in properties:
         before, after = (
-            sorted({str(value) for report in side if (value := get(report.circumstances)) is not None})
-            for side in (base, new)
+            sorted({str(value) for one in side if (value := get(one)) is not None}) for side in (base, new)
         )
         if before and after and before != after:
-            yield f"{name} differs: {' and '.join(before)} before, {' and '.join(after)} now"
+            yield Difference(name, before, after)

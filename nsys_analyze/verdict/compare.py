@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsys_analyze.verdict.comparison import Comparison, Side
+from nsys_analyze.verdict.comparison_cautions import cautions
 from nsys_analyze.verdict.comparison_facts import facts
 from nsys_analyze.verdict.comparison_figures import compare_stage, compile_figures, unprofiled_compile_figures
 from nsys_analyze.verdict.comparison_stages import Indexed, Run, chosen_places, indexed
@@ -49,6 +50,7 @@ def compare_runs(sides: Sequence[Runs], patterns: Sequence[str] = ()) -> Compari
         stages=[compare_stage(place, labels, runs, alone=not _several(place.path, runs)) for place in places],
         stages_left_out=left_out,
         facts=facts([[run.analysis for run in side.runs] for side in sides]),
+        cautions=cautions(labels, runs, places),
     )
 
 

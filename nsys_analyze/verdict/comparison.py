@@ -162,16 +162,34 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """Why numbers of a side, ``of`` times or all of them, are unlike those of the first side.
+
+    ``what`` is another on both: ``first`` there and ``here``. The ``kind`` is "capture" where that keeps the sides from
+    being compared, and "ranges" where recording ranges costs one of them more.
+    """
+
+    side: str
+    kind: Literal["capture", "ranges"]
+    of: Literal["all", "times"]
+    what: str
+    first: str
+    here: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Sides, the first of which is what the others are held against; stages; and the facts around the sides.
 
-    ``stages_left_out`` counts stages that would have been compared but for their number.
+    ``stages_left_out`` counts stages that would have been compared but for their number. ``cautions`` say where like
+    is not held against like.
     """
 
     sides: list[Side]
     stages: list[StageComparison]
     stages_left_out: int
     facts: list[Fact]
+    cautions: list[Caution]
 
     @property
     def changed(self) -> list[Fact]:

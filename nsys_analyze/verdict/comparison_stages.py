@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.kernel_counts import KernelCount
 from nsys_analyze.metrics.loops import main_stages
-from nsys_analyze.metrics.patterns import DEFAULT_DOMAIN, match_level, near_names
+from nsys_analyze.metrics.patterns import DEFAULT_DOMAIN, matches, near_names
 from nsys_analyze.metrics.results import Analysis, Stage
 from nsys_analyze.metrics.wording import path_title
 
@@ -239,9 +239,8 @@ def _matching(sides: Sequence[Sequence[Indexed]], patterns: Sequence[str]) -> li
     return [place for place, stage in stages.items() if _matches(stage, patterns)]
 
 
-def _matches(stage: Stage, patterns: Sequence[str]) -> bool:
-    """Whether a pattern means this very stage, not one that it lies in."""
-    return any(match_level(pattern, stage.path, stage.domains) == 1 for pattern in patterns)
+def _matches(stage: Stage, wanted: Sequence[str]) -> bool:
+    return any(matches(pattern, stage.path, stage.domains) for pattern in wanted)
 
 
 def _has(side: Sequence[Indexed], place: Place) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from nsys_analyze.metrics.results import Analysis, Stage
 from nsys_analyze.verdict.judged import JUDGED, OUTSIDE_LOOP, Judged
@@ -25,14 +26,11 @@ _BROKEN = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageRecord:
-    """One stage of one report.
+class StageFacts:
+    """What is known of one stage of one report, whatever counts as a warm-up.
 
-    ``each`` holds the numbers of the finished instances, in order of start, for each quantity that instances tell (None
-    where one does not); ``whole`` the number of each other quantity that the report can tell. ``calls`` is what each
-    instance spends in CUDA calls, ns, and ``launches`` how many kernel launches one makes. ``loop`` says that the stage
-    repeats and has GPU work, and ``holds_loop`` that such a stage takes most of its time; ``active`` is how long it
-    kept GPUs busy, ns.
+    ``loop`` says that the stage repeats and has GPU work, and ``holds_loop`` that such a stage takes most of its time;
+    ``active`` is how long it kept GPUs busy, ns, and ``launches`` how many kernel launches an instance makes.
     """
 
     path: tuple[str, ...]
@@ -40,9 +38,20 @@ class StageRecord:
     loop: bool
     holds_loop: bool
     active: int
-    finished: int
     unfinished: int
     launches: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord(StageFacts):
+    """One stage of one report.
+
+    ``each`` holds the numbers of the finished instances, in order of start, for each quantity that instances tell (None
+    where one does not); ``whole`` the number of each other quantity that the report can tell. ``calls`` is what each
+    instance spends in CUDA calls, ns.
+    """
+
+    finished: int
     calls: Sequence[float]
     whole: Mapping[str, float]
     each: Mapping[str, Sequence[float | None]]
@@ -63,15 +72,23 @@ class Circumstances:
     settings: str
 
 
+StageOf = TypeVar("StageOf", bound=StageFacts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRecord:
+class ReportOf(Generic[StageOf]):
     """One report. ``broken`` says why it cannot be judged, if so; ``lost`` counts launches without their GPU work."""
 
     label: str
     circumstances: Circumstances
-    stages: Mapping[StageId, StageRecord]
+    stages: Mapping[StageId, StageOf]
     broken: str | None = None
     lost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRecord(ReportOf[StageRecord]):
+    """One report with every instance's numbers."""
 
 
 def record(analysis: Analysis, label: str) -> ReportRecord:
@@ -79,7 +96,7 @@ def record(analysis: Analysis, label: str) -> ReportRecord:
     loops = _longest_loops(analysis.stages)
     return ReportRecord(
         label=label,
-        circumstances=_circumstances(analysis),
+        circumstances=circumstances(analysis),
         stages={key: _stage(stage, loops) for key, stage in _identified(analysis)},
         broken=_broken(analysis),
         lost=_lost(analysis),
@@ -153,7 +170,8 @@ def _outside(stage: Stage, loop: Stage) -> float | None:
     return float(max(stage.wall_ns.total - (max(ends) - series.start_ns[0]), 0))
 
 
-def _circumstances(analysis: Analysis) -> Circumstances:
+def circumstances(analysis: Analysis) -> Circumstances:
+    """What a report says about how and where it was made."""
     report, settings = analysis.report, analysis.settings
     capture = report.capture
     domains = "" if settings.domain is None else f", domains {', '.join(settings.domain)}"

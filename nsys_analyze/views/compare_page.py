@@ -9,7 +9,7 @@ from nsys_analyze.model.kernel_names import titles
 from nsys_analyze.verdict.comparison import Comparison, Figure, KernelChange, Row, Side, StageComparison
 from nsys_analyze.views import document, units
 from nsys_analyze.views.columns import Measure, columns
-from nsys_analyze.views.compare_words import label, readings, stage_name, surroundings
+from nsys_analyze.views.compare_words import cautions, label, readings, stage_name, surroundings, unlike
 from nsys_analyze.views.document import Document, Group, Name, Remarks, Table
 from nsys_analyze.views.tables import left_out
 from nsys_analyze.views.text import visible
@@ -69,6 +69,7 @@ def compose(comparison: Comparison) -> Document:
     several = len(comparison.stages) > 1
     first = comparison.sides[0].label
     names = [stage_name(stage, comparison.stages) for stage in comparison.stages]
+    not_alike = unlike(comparison)
     return Document(
         headings=[_heading(comparison)],
         tables=[
@@ -77,10 +78,11 @@ def compose(comparison: Comparison) -> Document:
             for table in _tables(stage, name, comparison)
         ],
         remarks=[
+            Remarks(heading="", sentences=cautions(comparison), notes=[]),
             *(
                 Remarks(heading=name if several else "", sentences=said, notes=[])
                 for stage, name in zip(comparison.stages, names, strict=True)
-                if (said := readings(stage, first))
+                if (said := readings(stage, first, not_alike))
             ),
             Remarks(heading="", sentences=surroundings(comparison), notes=[]),
         ],
@@ -88,7 +90,7 @@ def compose(comparison: Comparison) -> Document:
 
 
 def _heading(comparison: Comparison) -> list[str]:
-    """How much is compared, and what all sides share."""
+    """How much is compared, whether that is like with like, and what all sides share."""
     reports, sides = sum(len(side.files) for side in comparison.sides), len(comparison.sides)
     shared = {
         fact.name: fact.settings[0].value
@@ -99,6 +101,7 @@ def _heading(comparison: Comparison) -> list[str]:
     count = f"{reports} report{'' if reports == 1 else 's'}"
     return [
         count if reports == sides else f"{count} on {sides} sides",
+        *(["not like with like, see below"] if unlike(comparison) else []),
         *(f"{lead}{shared[name]}" for name, lead in about if name in shared),
     ]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from nsys_analyze.verdict.comparison import Comparison, Fact, KernelChanges, Reading, Setting, StageComparison
+from nsys_analyze.verdict.comparison import Caution, Comparison, Fact, KernelChanges, Reading, Setting, StageComparison
 from nsys_analyze.views import units
 from nsys_analyze.views.text import path_text, shorten, visible
 
@@ -12,6 +12,7 @@ _NAME_MOST = 40
 _UNCHANGED = "Changed around them: nothing that the reports tell."
 _DOUBT = ", though some runs of the two are alike"
 _STATES: dict[str, str] = {"hidden": "set", "absent": "not set", "unknown": "unknown"}
+_CAUTIONS = {"capture": "Not like with like", "ranges": "Recording costs time"}
 _FACTS = {"cuda_graph": "CUDA graphs traced by", "context_switches": "context switches"}
 
 
@@ -28,12 +29,35 @@ def stage_name(stage: StageComparison, others: Sequence[StageComparison]) -> str
     return path if stage.place is None else f"{path} (process {stage.place})"
 
 
-def readings(stage: StageComparison, first: str) -> list[str]:
-    """Returns a sentence for each side on how it differs from the first one."""
+def cautions(comparison: Comparison) -> list[str]:
+    """Returns what keeps sides from being held against the first one as they are, a sentence a side."""
+    first = label(comparison.sides[0].label)
+    return [
+        f"{lead}: {'; '.join(_caution(one, first) for one in some)}."
+        for kind, lead in _CAUTIONS.items()
+        for side in comparison.sides[1:]
+        if (some := [one for one in comparison.cautions if (one.side, one.kind) == (side.label, kind)])
+    ]
+
+
+def unlike(comparison: Comparison) -> set[str]:
+    """Returns the sides whose captures cannot be compared with those of the first."""
+    return {caution.side for caution in comparison.cautions if caution.kind == "capture"}
+
+
+def _caution(caution: Caution, first: str) -> str:
+    """``CUDA graph tracing: graph in inductor, node in eager``."""
+    values = [shorten(visible(value), _NAME_MOST) for value in (caution.here, caution.first)]
+    return f"{visible(caution.what)}: {values[0]} in {label(caution.side)}, {values[1]} in {first}"
+
+
+def readings(stage: StageComparison, first: str, unlike: Collection[str]) -> list[str]:
+    """Returns a sentence for each side on how it differs from the first one; ``unlike`` are those with a caution."""
     name = shorten(path_text(stage.path[-1:]), _NAME_MOST)
     unit = {"pace": f" for each {name}", "elapsed": ""}
     said = [
-        _reading(reading, kernels, label(first), unit[reading.of])
+        ("As captured, not alike: " if reading.side in unlike else "")
+        + _reading(reading, kernels, label(first), unit[reading.of])
         for reading, kernels in zip(stage.readings, stage.kernels, strict=True)
     ]
     return [*said, *_absent(stage), *_kernels(stage.kernels, label(first))]

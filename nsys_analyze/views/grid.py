@@ -38,7 +38,7 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
     """
     names = _name_texts(table)
     needed = max(map(width, [table.title, *names]))
-    blocks = _fitting(_blocks(table), columns - max(_NAME_LEAST, min(needed, table.name_kept)))
+    blocks = _fitting(_blocks(table), _room(table, columns))
     blocks.insert(0, _left(table.title, names, _name_width(needed, columns - _taken(blocks))))
     lines = [_GAP.join(block.title for block in blocks).rstrip()]
     place = 0
@@ -51,6 +51,19 @@ def grid(table: Table, columns: int, emphasize: Callable[[str], str]) -> list[st
                 lines += _remark(remark, columns, indent)
             place += 1
     return lines + [line for sentence in table.footer for line in wrap(sentence.split(), " ", columns, _INDENT)]
+
+
+def left_out(table: Table, columns: int) -> list[str]:
+    """Returns the titles of the columns for which there is no room at that width."""
+    blocks = _blocks(table)
+    kept = _fitting(blocks, _room(table, columns))
+    return [block.title.strip() for block in blocks if block not in kept]
+
+
+def _room(table: Table, columns: int) -> int:
+    """What the names leave for the other columns."""
+    needed = max(map(width, [table.title, *_name_texts(table)]))
+    return columns - max(_NAME_LEAST, min(needed, table.name_kept))
 
 
 def _remark(parts: Sequence[str], columns: int, indent: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nsys_analyze.metrics.results import Analysis, RankedProgram
 from nsys_analyze.views.document import Document, Remarks
-from nsys_analyze.views.grid import grid
+from nsys_analyze.views.grid import grid, left_out
 from nsys_analyze.views.page import Layout, compose
 from nsys_analyze.views.text import shorten, wrap
 
@@ -31,8 +31,16 @@ def draw(document: Document, columns: int, colour: bool) -> str:
     """Returns a composed page as text."""
     blocks = [[line for facts in document.headings for line in _heading(facts, columns)]]
     blocks += [grid(table, columns, _yellow if colour else str) for table in document.tables]
+    blocks.append(_left_out(document, columns))
     blocks += [_remarks(remarks, columns) for remarks in document.remarks]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _left_out(document: Document, columns: int) -> list[str]:
+    """What the tables have no room for, and where to find it."""
+    titles = dict.fromkeys(title for table in document.tables for title in left_out(table, columns))
+    sentence = f"No room at {columns} columns for {', '.join(titles)}; a wider terminal or --format md shows all."
+    return wrap(sentence.split(), " ", columns, "  ") if titles else []
 
 
 def _yellow(text: str) -> str:
