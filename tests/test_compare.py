@@ -12,7 +12,7 @@ from nsys_analyze import ReportError, UsageError, compare
 from nsys_analyze.metrics.results import Process
 from nsys_analyze.verdict.comparison import Setting
 from nsys_analyze.verdict.quantities import QUANTITIES, UNPROFILED
-from nsys_analyze.views import compare_words
+from nsys_analyze.views import compare_page, compare_words, table_view
 from tests.view_samples import (
     LLAMA,
     MS,
@@ -372,3 +372,37 @@ def test_llama_samples_made_by_hand_read_as_the_real_ones():
     causes = {reading.side: reading.cause for reading in comparison.stages[-1].readings}
     assert causes["inductor"] == "cpu_overhead"
     assert causes["thunder_torch"] == "startup_gap_exposed"
+
+
+def test_captures_made_in_another_way_are_told_before_the_words(sample_report):
+    compared = nsys_analyze.compare(sample_report("llama_eager"), sample_report("inductor_compile_phases"))
+    (caution,) = compared.cautions
+    assert (caution.side, caution.kind, caution.of) == ("inductor_compile_phases", "capture", "all")
+    assert (caution.what, caution.first, caution.here) == ("CUDA graph tracing", "node", "graph")
+    text = table_view.draw(compare_page.compose(compared), 200, colour=False)
+    assert "not like with like, see below" in text.splitlines()[0]
+    assert "Not like with like: CUDA graph tracing: graph in inductor_compile_phases, node in llama_eager." in text
+    assert "As captured, not alike: inductor_compile_phases takes 1.34 ms less for each step" in text
+
+
+def test_ranges_that_cost_time_are_told(sample_report):
+    compared = nsys_analyze.compare(sample_report("llama_eager"), sample_report("llama_thunder_nvfuser"))
+    (caution,) = compared.cautions
+    assert (caution.kind, caution.of, caution.first, caution.here) == ("ranges", "times", "none", "88 (up to 70.4 us)")
+    text = table_view.draw(compare_page.compose(compared), 200, colour=False)
+    assert "Recording costs time: ranges inside each step: 88 (up to 70.4 us) in thunder_nvfuser, none in eager" in text
+    assert "like with like" not in text
+
+
+def test_the_same_captures_need_no_caution(sample_report):
+    assert nsys_analyze.compare(sample_report("llama_eager"), sample_report("llama_thunder_torch")).cautions == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"), [(80, "GPU active, kernel time, startup gap, compile*"), (120, "kernel time"), (160, "")]
+)
+def test_columns_without_room_are_named(sample_report, columns, missing):
+    compared = nsys_analyze.compare(sample_report("llama_eager"), sample_report("llama_inductor"))
+    text = " ".join(table_view.draw(compare_page.compose(compared), columns, colour=False).split())
+    assert (f"No room at {columns} columns for {missing}; a wider terminal" in text) == bool(missing)
+    assert missing or "No room" not in text

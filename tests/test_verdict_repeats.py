@@ -9,7 +9,7 @@ import pytest
 
 from nsys_analyze.verdict.config import Config
 from nsys_analyze.verdict.judge import judge
-from nsys_analyze.verdict.likeness import noise_share
+from nsys_analyze.verdict.likeness import Likeness
 from nsys_analyze.verdict.noise import calibrate, packaged
 from nsys_analyze.verdict.results import Outcome, State
 from tests.repeats import repeats
@@ -45,7 +45,8 @@ def test_unchanged_code_passes_however_reports_are_paired(program):
 @pytest.mark.parametrize("program", GROUPS)
 def test_real_runs_are_never_so_alike_that_less_noise_is_allowed_for(program):
     for base, new in itertools.permutations(GROUPS[program], 2):
-        assert {noise_share(key, [base], [new], packaged()) for key in base.stages} == {1.0}
+        alike = Likeness([base, new], packaged())
+        assert {alike.noise_share(key) for key in base.stages} == {1.0}
 
 
 @pytest.mark.parametrize("program", GROUPS)

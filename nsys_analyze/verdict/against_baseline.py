@@ -11,7 +11,7 @@ from nsys_analyze.verdict.comparable import Obstacles, obstacles
 from nsys_analyze.verdict.compared import LEVEL, Compared, Values, compare_times, margin_of
 from nsys_analyze.verdict.config import Config
 from nsys_analyze.verdict.gates import Gate
-from nsys_analyze.verdict.likeness import noise_share
+from nsys_analyze.verdict.likeness import Likeness
 from nsys_analyze.verdict.noise import NoiseTable, seen_in
 from nsys_analyze.verdict.results import Check, Evidence, State
 from nsys_analyze.verdict.samples import ReportSample
@@ -38,6 +38,7 @@ def checks_against_baseline(
     """Returns a check for every gate that is held against the baseline; those that neither side tells are left out."""
     blocked = obstacles(base, new)
     table = seen_in(base, table, config.ignore_below)
+    alike = Likeness([*base, *new], table)
     done: list[Check] = []
     tests: list[_Test] = []
     for gate in gates:
@@ -47,7 +48,7 @@ def checks_against_baseline(
             done.append(told)
         elif any((*before.values, *after.values)):
             margin = margin_of(gate, before, config.increase, config.ignore_below)
-            compared = compare_times(gate, before, after, margin, table, noise_share(gate.key, base, new, table))
+            compared = compare_times(gate, before, after, margin, table, alike.noise_share(gate.key))
             tests.append(_Test(check, compared, margin, wording.reports(before, after)))
     return [*done, *_judged(tests)]
 

@@ -23,24 +23,25 @@ _SHORTEST = 1_000_000  # ns: shorter stages take the same few nanoseconds again 
 _OF_GPU = 0.5  # a stage that keeps the GPU busy for more of its time has little noise anyway
 
 
-def noise_share(key: StageId, base: Sequence[ReportSample], new: Sequence[ReportSample], table: NoiseTable) -> float:
-    """Returns how much of the usual noise sets the captures apart, 1 (all of it) unless they are uncommonly alike.
+class Likeness:
+    """How alike the reports of two sides are."""
 
-    Args:
-        key: The stage that is checked. Neither it nor what it lies in tells.
-        base: Reports of the baseline.
-        new: The reports to check.
-        table: The usual noise.
-    """
-    reports = [*base, *new]
-    shared = set.intersection(*(set(report.stages) for report in reports))
-    beside = [one for one in shared if len(one[0]) == 1 and (one[0][0], one[1][0], one[2]) != _root(key)]
-    walls = [_walls([report.stages[one] for report in reports]) for one in beside]
-    ranges = [math.log(max(some) / min(some)) for some in walls if some]
-    if len(ranges) < _FEWEST:
-        return 1.0
-    usual = math.sqrt(2) * table["first instance"].raw  # of two captures
-    return min(max(ranges) / usual / _CERTAIN, 1.0)
+    def __init__(self, reports: Sequence[ReportSample], table: NoiseTable) -> None:
+        """Takes the reports of both sides, one at least, and the usual noise."""
+        shared = set.intersection(*(set(report.stages) for report in reports))
+        walls = {key: _walls([report.stages[key] for report in reports]) for key in shared if len(key[0]) == 1}
+        self._ranges = {_root(key): math.log(max(some) / min(some)) for key, some in walls.items() if some}
+        self._usual = math.sqrt(2) * table["first instance"].raw  # of two captures
+
+    def noise_share(self, key: StageId) -> float:
+        """Returns how much of the usual noise to allow for: 1, all of it, unless reports are uncommonly alike.
+
+        ``key`` is the stage that is checked. Neither it nor what it lies in tells.
+        """
+        beside = [one for root, one in self._ranges.items() if root != _root(key)]
+        if len(beside) < _FEWEST:
+            return 1.0
+        return min(max(beside) / self._usual / _CERTAIN, 1.0)
 
 
 def _root(key: StageId) -> tuple[str, str, int]:
