@@ -125,6 +125,8 @@ def _behind(source: Source, read: Read) -> Iterator[Named]:
         yield source.path.name, source.analysis()
     elif isinstance(source, Analysis):
         yield source.report.file, _by_path(source, source.report.file)
+    elif source == "":
+        raise UsageError("a report or baseline with an empty name: is a variable not set?")
     else:
         yield from _in_files(Path(source), read)
 

@@ -113,6 +113,8 @@ def test_wrong_usage_is_one_line(run, eager, tmp_path):
     assert "not valid JSON" in fail(run, eager, "--baseline", "broken.json")
     assert "schema version 9, not 1" in fail(run, eager, "--baseline", "future.json")
     assert "a folder without reports" in fail(run, eager, "--baseline", "empty")
+    assert "empty name" in fail(run, eager, "--baseline", "")
+    assert "empty name" in fail(run, "", "--baseline", eager)
     assert "no format has the suffix" in fail(run, eager, "--baseline", eager, "-o", "v.csv")
     assert "exclude each other" in fail(run, eager, "--calibrate", "--dump-config")
     assert "a baseline is JSON" in fail(run, eager, "--write-baseline", "base.txt")

@@ -89,7 +89,7 @@ def test_as_many_captures_as_it_says_settle_it(change):
         noise = [spread * (-1) ** place for place in range(count)]
         if count % 2:
             noise = [0.0, *(SD * (-1) ** place for place in range(count - 1))]
-        return [capture(speed + 0.1 * place, compiling=compiling * math.exp(one)) for place, one in enumerate(noise)]
+        return [capture(speed + 0.02 * place, compiling=compiling * math.exp(one)) for place, one in enumerate(noise)]
 
     def first_wall(count):
         found = verdict(side(count, 8e9, 1.0), side(count, 8e9 * change, 1.05))
