@@ -45,6 +45,9 @@ ncclDevKernel_SendRecv      communication  2  80 ns  36.4%   40 ns        10 ns
 220 ns in all: 8 GPU operations in 2 instances.
 communication 80 ns, 40 of it under compute: 2 send-recv 80 ns.
 
+No room at 80 columns for per instance, p95, queue delay; a wider terminal or
+  --format md shows all.
+
 Stages: the loops with most GPU time; --stage PATTERN lists others.
 
 Covered: 8 of 8 GPU operations, 100% of GPU time (all by the launching thread).
