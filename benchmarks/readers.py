@@ -46,7 +46,7 @@ def jobs(report: Path) -> list[Job]:
             selection = select(request, table, export.tables[table])
             first, last = export._connection.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
             span = range(first, last + 1)
-            found.append((selection, Filling(table, selection.columns, len(span)), span))
+            found.append((selection, Filling(table, selection.columns, len(span), report.stat().st_size), span))
     return found
 
 

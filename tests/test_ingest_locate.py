@@ -112,7 +112,7 @@ def test_no_room_to_unpack(export: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
     packed = export.with_name("report.sqlite.xz")
     packed.write_bytes(lzma.compress(export.read_bytes()))
-    monkeypatch.setattr(shutil, "copyfileobj", full)
+    monkeypatch.setattr(locate, "unpack", full)
     said = refusal(packed)
     assert said.startswith("cannot be copied to ")
     assert said.endswith(" (No space left on device); set TMPDIR to a roomier place")

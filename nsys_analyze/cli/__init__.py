@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130  # as shells say it: 128 and the number of SIGINT
+_SIGNAL = 128
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code; see `nsys_analyze.cli.app.main`."""
+    """Runs the command and returns its exit code; see `nsys_analyze.cli.app.main`.
+
+    Without ``arguments``, those of the process are taken, and the process is ours: what ends it by a signal cleans up
+    as Ctrl-C does, and Ctrl-C while Python itself is ending is too late to matter.
+    """
     try:
+        if arguments is None:
+            for ending in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(ending, _leave)
         from nsys_analyze.cli import app
+
+        return app.main(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
-    return app.main(arguments)
+    finally:
+        if arguments is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _leave(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(_SIGNAL + number)

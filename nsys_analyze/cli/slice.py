@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import lzma
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from nsys_analyze.cli import output
 from nsys_analyze.cli.options import Reading, progress, read, requested
 from nsys_analyze.cli.trace import parse_window
 from nsys_analyze.errors import ReportError, UsageError
+from nsys_analyze.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from nsys_analyze.report import Report
@@ -93,15 +93,16 @@ def slice(request: Request) -> None:  # noqa: A001 - the verb's name
 
     window = None if request.window is None else parse_window(request.window)
     wanted = Slice(stages=request.stage, window=window, redact=request.redact)
-    with located(request.report) as export, tempfile.TemporaryDirectory(prefix="nsys-analyze-") as folder:
-        report = _read(request, export)
-        made = Path(folder) / "slice.sqlite"
-        with progress(f"writing {request.target}"):
-            removed = write_slice_of(report, export, made, wanted, request.report, request.reading.fold)
-            if removed is None:
-                raise UsageError(_nothing(request, wanted, report))
-            with made.open("rb") as file, _writing(request.target) as target:
-                shutil.copyfileobj(file, target, _COPY_BYTES)
+    with temporary_folder() as folder:
+        made = folder / "slice.sqlite"
+        with located(request.report) as export:
+            report = _read(request, export)
+            with progress(f"cutting {request.report}"):
+                removed = write_slice_of(report, export, made, wanted, request.report, request.reading.fold)
+        if removed is None:
+            raise UsageError(_nothing(request, wanted, report))
+        with progress(f"writing {request.target}"), made.open("rb") as file, _writing(request.target) as target:
+            shutil.copyfileobj(file, target, _COPY_BYTES)
     if request.redact:
         click.echo(_account(request.target, removed), err=True)
 

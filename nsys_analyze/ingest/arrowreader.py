@@ -16,7 +16,7 @@ import adbc_driver_sqlite
 import numpy as np
 import pyarrow
 
-from nsys_analyze.ingest.filling import Chunk, Codebook, WrongTypeError
+from nsys_analyze.ingest.filling import TOO_LONG, Chunk, Codebook, UnsoundError, WrongTypeError
 
 if TYPE_CHECKING:
     from collections import deque
@@ -59,7 +59,7 @@ def _drain(uri: str, pending: deque[tuple[str, Chunk]], otherwise: Callable[[str
                 return
             try:
                 connection.read_chunk(sql, chunk)
-            except (WrongTypeError, adbc_driver_manager.Error, pyarrow.ArrowException, OSError):
+            except (UnsoundError, adbc_driver_manager.Error, pyarrow.ArrowException, OSError):
                 chunk.clear()
                 otherwise(sql, chunk)
 
@@ -101,7 +101,10 @@ def _encoded(column: Column, values: Any, chunk: Chunk) -> Array:
         return _plain(values, np.int64, column.missing)
     encoded = values.dictionary_encode()
     book: Codebook = chunk.books[column.name]
-    codes = np.array([*map(book.__getitem__, encoded.dictionary.to_pylist()), -1], np.int32)
+    distinct = encoded.dictionary.to_pylist()
+    if TOO_LONG in distinct:
+        raise WrongTypeError(chunk.table, column.name, "long texts")
+    codes = np.array([*map(book.__getitem__, distinct), -1], np.int32)
     return codes[_plain(encoded.indices, np.int32, -1)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.columns import Column, Rows, TableRequest
-from nsys_analyze.ingest.filling import WrongTypeError
+from nsys_analyze.ingest.filling import TextRoom, UnsoundError
 from nsys_analyze.ingest.reading import connect, quoted, read_selections, select
 from nsys_analyze.ingest.refusal import cut_short, foreign
 from nsys_analyze.ingest.values import as_text
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PART = "NSYS_ANALYZE_PART"  # written by `slice` among what an export says about itself
 
 _STRINGS_A_QUERY = 10_000
+_ROWID = frozenset(("rowid", "_rowid_", "oid"))  # what SQLite calls the number of a row, unless a column is called so
 
 
 class Export:
@@ -109,10 +110,13 @@ class Export:
         wanted = np.unique(np.fromiter(ids, np.int64)).tolist()
         found: dict[int, str] = {}
         with self._damage_reported():
+            room = self._room("StringIds")
             for start in range(0, len(wanted), _STRINGS_A_QUERY):
                 listed = ",".join(map(str, wanted[start : start + _STRINGS_A_QUERY]))
                 sql = f"SELECT id, CAST(value AS TEXT) FROM StringIds WHERE id IN ({listed}) AND value IS NOT NULL"
-                found.update(self._connection.execute(sql))
+                for key, value in self._connection.execute(sql):
+                    room.take(len(value))
+                    found[key] = value
         return found
 
     def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
@@ -126,7 +130,14 @@ class Export:
             return []
         selected = ", ".join(quoted(column) if column in self.tables[real] else "NULL" for column in columns)
         with self._damage_reported():
-            return self._connection.execute(f"SELECT {selected} FROM {quoted(real)} ORDER BY rowid").fetchall()
+            room, found = self._room(real), []
+            for row in self._connection.execute(f"SELECT {selected} FROM {quoted(real)} ORDER BY rowid"):
+                room.take(sum(len(value) if isinstance(value, str | bytes) else 1 for value in row))
+                found.append(row)
+            return found
+
+    def _room(self, table: str) -> TextRoom:
+        return TextRoom(table, max(self.path.stat().st_size, 2**20))
 
     def filled(self) -> list[str]:
         """The tables that have at least one row."""
@@ -141,6 +152,11 @@ class Export:
         if not self.has("StringIds", "id", "value"):
             names = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master ORDER BY rowid")]
             raise ReportError(f"{self._named}: not an Nsight Systems export (no StringIds table); {foreign(names)}")
+        for table, columns in self.tables.items():
+            if taken := _ROWID & set(map(str.lower, columns)):
+                raise ReportError(
+                    f"{self._named}: {table} has a column {min(taken)}, as no export has; export it again"
+                )
         if set(self.tables) <= {"StringIds", "ProcessStreams"}:
             raise ReportError(f"{self._named}: a failed export, it holds strings only; export the .nsys-rep again")
 
@@ -154,8 +170,11 @@ class Export:
     def _damage_reported(self) -> Iterator[None]:
         try:
             yield
-        except WrongTypeError as error:
+        except UnsoundError as error:
             raise ReportError(f"{self._named}: {error}; export the report again") from error
+        except sqlite3.OperationalError as error:
+            endless = "a table of it does not come to an end" if str(error) == "interrupted" else error
+            raise ReportError(f"{self._named}: damaged ({endless}); export the report again") from error
         except sqlite3.Error as error:
             raise ReportError(f"{self._named}: damaged ({error}); export the report again") from error
 
@@ -184,7 +203,7 @@ def _tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     tables: dict[str, tuple[str, ...]] = {}
     for table, column in connection.execute(
         "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
-        " WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid"
+        " WHERE m.type = 'table' AND m.rootpage > 0 AND m.sql LIKE 'CREATE TABLE%' ORDER BY m.rowid, c.cid"
     ):
         tables[table] = (*tables.get(table, ()), column)
     return tables

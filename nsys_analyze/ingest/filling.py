@@ -15,20 +15,54 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class WrongTypeError(Exception):
+TOO_LONG = b"\0too long\0"  # stands for a text that a reader did not ask for; in a report, it only costs time
+
+
+class UnsoundError(Exception):
+    """A table holds what no export has."""
+
+
+class WrongTypeError(UnsoundError):
     """A column holds something that its wanted type cannot."""
 
     def __init__(self, table: str, column: str, holds: str) -> None:
         super().__init__(f"{table}.{column} holds {holds}")
 
 
-class Codebook(dict[Any, int]):
-    """Numbers distinct values in order of first appearance; None is always -1."""
+class TooMuchError(UnsoundError):
+    """A table gives more than its file has room for, as one whose pages point at each other does."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: str, what: str) -> None:
+        super().__init__(f"{table} gives more {what} than the file has room for")
+
+
+class TextRoom:
+    """How many more bytes of text a table can hold, by the size of its file."""
+
+    def __init__(self, table: str, size: int) -> None:
+        self._table, self._left = table, size
+
+    def take(self, length: int) -> None:
+        """Counts a text.
+
+        Raises:
+            TooMuchError: The texts are longer, all together, than the file.
+        """
+        self._left -= length
+        if self._left < 0:
+            raise TooMuchError(self._table, "text")
+
+
+class Codebook(dict[Any, int]):
+    """Numbers distinct values in order of first appearance; None is always -1. ``room`` is for those of bytes."""
+
+    def __init__(self, room: TextRoom | None = None) -> None:
         super().__init__({None: -1})
+        self._room = room
 
     def __missing__(self, value: Any) -> int:
+        if self._room is not None and isinstance(value, bytes):
+            self._room.take(len(value))
         code = self[value] = len(self) - 1
         return code
 
@@ -39,12 +73,17 @@ class Codebook(dict[Any, int]):
 
 @dataclass(slots=True)
 class Chunk:
-    """Rows of one rowid span: where they start in the table's arrays, how many there are, their own codebooks."""
+    """Rows of one rowid span: where they start in the table's arrays, how many there are, their own codebooks.
+
+    ``most`` is how many rows there can be, and ``room`` what is left for texts.
+    """
 
     table: str
     columns: Sequence[Column]
     arrays: dict[str, Array]
     start: int
+    most: int
+    room: TextRoom
     count: int = 0
     books: dict[str, Codebook] = field(default_factory=dict)
 
@@ -54,7 +93,7 @@ class Chunk:
     def clear(self) -> None:
         """Forgets the rows stored so far."""
         self.count = 0
-        self.books = {column.name: Codebook() for column in self.columns if column.kind != "integer"}
+        self.books = {column.name: Codebook(self.room) for column in self.columns if column.kind != "integer"}
 
     def append(self, batch: Sequence[Array]) -> None:
         """Stores one batch of rows.
@@ -63,9 +102,12 @@ class Chunk:
             batch: For each column its int64 values, or its int32 codes in this chunk's codebook.
 
         Raises:
+            TooMuchError: There is no room for so many rows.
             WrongTypeError: A value is out of its column's range.
         """
         here = self.start + self.count
+        if self.count + len(batch[0]) > self.most:
+            raise TooMuchError(self.table, "rows")
         for column, values in zip(self.columns, batch, strict=True):
             target = self.arrays[column.name]
             if target.dtype.itemsize < values.dtype.itemsize:
@@ -83,20 +125,25 @@ class Chunk:
 class Filling:
     """One table's arrays while chunks of it are read, in any order and from any thread."""
 
-    def __init__(self, table: str, columns: Sequence[Column], capacity: int) -> None:
-        """Reserves room for `capacity` rows; memory is only taken for rows that arrive."""
+    def __init__(self, table: str, columns: Sequence[Column], capacity: int, size: int) -> None:
+        """Reserves room for `capacity` rows of a file of `size` bytes; memory is only taken for rows that arrive."""
         self.table = table
         self.columns = columns
         self.capacity = capacity
         self.chunks: list[Chunk] = []
+        self._room = TextRoom(table, size)
         self._arrays: dict[str, Array] = {
             column.name: np.empty(capacity, column.dtype if column.kind == "integer" else np.int32)
             for column in columns
         }
 
-    def chunk(self, start: int) -> Chunk:
-        """Adds the chunk whose first row goes to `start`; called in the table's order."""
-        chunk = Chunk(self.table, self.columns, self._arrays, start)
+    def chunk(self, start: int, most: int | None = None) -> Chunk:
+        """Adds the chunk whose first row goes to `start`; called in the table's order.
+
+        It has at most `most` rows: those that there is room for, unless told.
+        """
+        room = self.capacity - start
+        chunk = Chunk(self.table, self.columns, self._arrays, start, room if most is None else most, self._room)
         self.chunks.append(chunk)
         return chunk
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import shutil
 import sqlite3
 import stat
-import tempfile
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.nsys import REPORT_MAGIC, REPORT_SUFFIXES, export_report
+from nsys_analyze.ingest.unpacking import unpack
+from nsys_analyze.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Content = Literal["export", "packed", "report"]
 
 _HEAD_BYTES = 512
-_COPY_BYTES = 1 << 20
 _SIDECARS = ("-wal", "-journal")
 _CONTENTS: tuple[tuple[bytes, Content], ...] = (
     (b"SQLite format 3\0", "export"),
@@ -53,15 +52,42 @@ def located(path: str | os.PathLike[str]) -> Iterator[Path]:
         path: An export (.sqlite), the same packed by xz, or a report (.nsys-rep, .qdrep).
 
     Raises:
-        ReportError: There is nothing to read, it is something else, or it could not be unpacked or exported.
+        ReportError: There is nothing to read, it is something else, it could not be unpacked or exported, or it
+            changed meanwhile.
     """
     source = Path(path)
     content = _content(source)
     if content == "export" and not _sidecars(source):
-        yield source
+        with _unchanged(source):
+            yield source
         return
-    with tempfile.TemporaryDirectory(prefix="nsys-analyze-") as folder:
-        yield _made(source, content, Path(folder))
+    with temporary_folder() as folder:
+        yield _made(source, content, folder)
+
+
+@contextmanager
+def _unchanged(source: Path) -> Iterator[None]:
+    """Refuses what was read of a file that somebody wrote to, cut or removed meanwhile: it may be of two halves."""
+    before = _fingerprint(source)
+    try:
+        yield
+    except (ReportError, OSError) as error:
+        if _changed(source, before):
+            raise _meanwhile(source) from error
+        raise
+    if _changed(source, before):
+        raise _meanwhile(source)
+
+
+def _changed(source: Path, before: tuple[int, ...]) -> bool:
+    try:
+        return _fingerprint(source) != before
+    except OSError:
+        return True
+
+
+def _meanwhile(source: Path) -> ReportError:
+    return ReportError(f"{source}: changed while it was read; wait until its export is done")
 
 
 def _made(source: Path, content: Content, folder: Path) -> Path:
@@ -132,11 +158,7 @@ def _sidecars(source: Path) -> list[Path]:
 
 def _unpacked(source: Path, folder: Path) -> Path:
     target = folder / (source.name.removesuffix(".xz") or "export.sqlite")
-    try:
-        with lzma.open(source) as packed, target.open("wb") as plain:
-            shutil.copyfileobj(packed, plain, _COPY_BYTES)
-    except (EOFError, lzma.LZMAError) as error:
-        raise ReportError(f"{source}: cut or damaged xz file ({error}); fetch it again") from error
+    unpack(source, target)
     with target.open("rb") as plain:
         head = plain.read(_HEAD_BYTES)
     if _known(head) != "export":
@@ -162,6 +184,6 @@ def _settled(source: Path, folder: Path) -> Path:
     return target
 
 
-def _fingerprint(file: Path) -> tuple[int, int]:
+def _fingerprint(file: Path) -> tuple[int, ...]:
     status = file.stat()
-    return status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ino

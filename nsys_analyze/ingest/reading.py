@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nsys_analyze.ingest.columns import Column, Rows, TableRequest
-from nsys_analyze.ingest.filling import Chunk, Filling, absent
+from nsys_analyze.ingest.filling import TOO_LONG, Chunk, Filling, TooMuchError, absent
 from nsys_analyze.ingest.rowreader import read_chunk
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 ARROW_ROWS = 60_000  # in all tables together; fewer are read before Arrow would have been imported
 _LEAST_ROW_BYTES = 8
+_LONGEST_VALUE = 8 * 2**20  # bytes
+_LONGEST_TEXT = 16_384  # characters that Arrow is asked for, as it takes a whole chunk at once
+_STEPS = 1_000_000  # of SQLite's machine, between two looks at how many there were
+_LOOKS, _LOOKS_PER_MB = 100, 100  # a sound file takes less than 10 steps a byte in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,12 @@ class Selection:
     lacking: Sequence[Column]
     where: str | None
 
-    def sql(self, span: range | None = None) -> str:
-        """The query for the rows of a rowid span, or for all, in the table's order."""
-        selected = ", ".join(map(_expression, self.columns))
+    def sql(self, span: range | None = None, longest: int | None = None) -> str:
+        """The query for the rows of a rowid span, or for all, in the table's order.
+
+        A text of more than `longest` characters becomes `TOO_LONG`.
+        """
+        selected = ", ".join(_expression(column, longest) for column in self.columns)
         conditions = [f"({self.where})"] if self.where else []
         if span is not None:
             conditions.append(f"rowid BETWEEN {span[0]} AND {span[-1]}")
@@ -46,9 +53,9 @@ class Selection:
         return f"SELECT {selected} FROM {quoted(self.table or '')}{where} ORDER BY rowid"
 
     def sql_count(self) -> str:
-        """The query for the number of rows."""
+        """The query for the number of rows; the LIMIT makes SQLite take them step by step, and so see a limit."""
         where = f" WHERE {self.where}" if self.where else ""
-        return f"SELECT count(*) FROM {quoted(self.table or '')}{where}"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {quoted(self.table or '')}{where} LIMIT -1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequ
         selections: What to read.
 
     Raises:
-        WrongTypeError: A column holds what its wanted type cannot.
+        UnsoundError: A column holds what its wanted type cannot, or a table more than there is room for.
         sqlite3.Error: The file is damaged.
     """
     jobs = [_started(path, connection, selection) for selection in selections]
@@ -84,6 +91,8 @@ def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequ
     dense = [job for job in by_rows if job.span is not None]
     if sum(job.filling.capacity for job in dense) >= ARROW_ROWS:
         by_rows = [job for job in by_rows if job.span is None]
+        for job in dense:
+            _check_end(connection, job)
         _fill_in_parallel(path, dense)
     for job in by_rows:
         read_chunk(connection, job.selection.sql(), job.filling.chunk(0))
@@ -91,11 +100,33 @@ def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequ
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Opens a file so that nothing is written to it or beside it, and nothing in its schema is trusted."""
+    """Opens a file so that nothing is written to it or beside it, nothing in its schema is trusted, and no query endless.
+
+    Raises:
+        sqlite3.Error: It cannot be opened.
+    """
     connection = sqlite3.connect(_uri(path), uri=True, isolation_level=None)
     connection.text_factory = lambda raw: raw.decode(errors="replace")
     connection.execute("PRAGMA trusted_schema = OFF")
+    limit(connection, path)
     return connection
+
+
+def limit(connection: sqlite3.Connection, path: Path) -> None:
+    """Keeps queries on a file from taking more time or memory than a sound file of its size could need.
+
+    What goes on for too long ends as `sqlite3.OperationalError`, "interrupted"; too long a value as
+    `sqlite3.DataError`. Steps of SQLite's machine are counted, not seconds, so that a slow disk changes nothing.
+    """
+    left = _LOOKS + _LOOKS_PER_MB * path.stat().st_size // 2**20
+
+    def look() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(look, _STEPS)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
 
 
 def quoted(name: str) -> str:
@@ -105,37 +136,53 @@ def quoted(name: str) -> str:
 
 def _started(path: Path, connection: sqlite3.Connection, selection: Selection) -> _Job:
     table = selection.table
+    size = path.stat().st_size
     if table is None:
-        return _Job(selection, Filling("", (), 0), None)
-    span = _dense_rowids(path, connection, table) if selection.columns else None
+        return _Job(selection, Filling("", (), 0, size), None)
+    span = _dense_rowids(size, connection, table) if selection.columns else None
     capacity = connection.execute(selection.sql_count()).fetchone()[0] if span is None else len(span)
-    filling = Filling(table, selection.columns, capacity)
+    if capacity > size:
+        raise TooMuchError(table, "rows")
+    filling = Filling(table, selection.columns, capacity, size)
     if not selection.columns:
         filling.chunk(0).count = capacity
     return _Job(selection, filling, span)
 
 
-def _dense_rowids(path: Path, connection: sqlite3.Connection, table: str) -> range | None:
+def _check_end(connection: sqlite3.Connection, job: _Job) -> None:
+    """Counts a table of which Arrow is to read some rows only: it could search one without an end for ever."""
+    if job.selection.where is not None:
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(job.filling.table)} LIMIT {job.filling.capacity + 1})"
+        if connection.execute(sql).fetchone()[0] > job.filling.capacity:
+            raise TooMuchError(job.filling.table, "rows")
+
+
+def _dense_rowids(size: int, connection: sqlite3.Connection, table: str) -> range | None:
     """A table's rowids, or None if they are so sparse that the file could not hold a row for each."""
     sql = f"SELECT (SELECT min(rowid) FROM {quoted(table)}), (SELECT max(rowid) FROM {quoted(table)})"
     first, last = connection.execute(sql).fetchone()
     if first is None:
         return range(0)
-    return range(first, last + 1) if last - first < path.stat().st_size // _LEAST_ROW_BYTES else None
+    return range(first, last + 1) if last - first < size // _LEAST_ROW_BYTES else None
 
 
 def _fill_in_parallel(path: Path, jobs: Sequence[_Job]) -> None:
     from nsys_analyze.ingest.arrowreader import CHUNK_ROWS, read_chunks
 
+    plain: dict[str, str] = {}
+
     def otherwise(sql: str, chunk: Chunk) -> None:
         with closing(connect(path)) as connection:
-            read_chunk(connection, sql, chunk)
+            read_chunk(connection, plain[sql], chunk)
 
     pending: deque[tuple[str, Chunk]] = deque()
     for job in jobs:
         span = job.span or range(0)
         for start in range(0, len(span), CHUNK_ROWS):
-            pending.append((job.selection.sql(span[start : start + CHUNK_ROWS]), job.filling.chunk(start)))
+            part = span[start : start + CHUNK_ROWS]
+            sql = job.selection.sql(part, _LONGEST_TEXT)
+            plain[sql] = job.selection.sql(part)
+            pending.append((sql, job.filling.chunk(start, len(part))))
     read_chunks(_uri(path), pending, otherwise)
 
 
@@ -149,5 +196,9 @@ def _uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
 
 
-def _expression(column: Column) -> str:
-    return f"CAST({quoted(column.name)} AS BLOB)" if column.kind == "text" else quoted(column.name)
+def _expression(column: Column, longest: int | None) -> str:
+    name = quoted(column.name)
+    if column.kind != "text":
+        return name
+    text = f"CAST({name} AS BLOB)"
+    return text if longest is None else f"iif(length({name}) > {longest}, x'{TOO_LONG.hex()}', {text})"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nsys_analyze.ingest.columns import Array, Column
 
 BATCH_ROWS = 16_384
+TEXT_BATCH_ROWS = 128  # as each may hold a text of megabytes
 
 
 def read_chunk(connection: sqlite3.Connection, sql: str, chunk: Chunk) -> None:
@@ -26,11 +27,12 @@ def read_chunk(connection: sqlite3.Connection, sql: str, chunk: Chunk) -> None:
         chunk: What to fill.
 
     Raises:
-        WrongTypeError: A value does not fit its column.
+        UnsoundError: A value does not fit its column, or the rows not their room.
         sqlite3.Error: The file is damaged.
     """
     cursor = connection.execute(sql)
-    while rows := cursor.fetchmany(BATCH_ROWS):
+    size = TEXT_BATCH_ROWS if any(column.kind == "text" for column in chunk.columns) else BATCH_ROWS
+    while rows := cursor.fetchmany(size):
         by_column = zip(*rows, strict=True)
         chunk.append([_encoded(column, values, chunk) for column, values in zip(chunk.columns, by_column, strict=True)])
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.export import PART, Export
-from nsys_analyze.ingest.reading import connect, quoted
+from nsys_analyze.ingest.reading import connect, limit, quoted
 from nsys_analyze.store.rows import CHAINS, RowSpans, rows_of_part
 
 if TYPE_CHECKING:
@@ -52,19 +52,19 @@ def write_slice(
     Raises:
         ReportError: A table cannot be copied.
     """
-    with closing(connect(export.path)) as source, _created(target, export.path, source) as database:
-        rows = {} if part is None else rows_of_part(export, source, part)
-        writer = _Writer(export, database, rows, part is not None, redaction)
-        try:
+    try:
+        with closing(connect(export.path)) as source, _created(target, export.path, source) as database:
+            rows = {} if part is None else rows_of_part(export, source, part)
+            writer = _Writer(export, database, rows, part is not None, redaction)
             writer.write()
             if origin is not None:
                 writer.sign(origin)
-        except sqlite3.Error as error:
-            if redaction is not None and redaction.raised is not None:
-                raise redaction.raised from error
-            full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
-            advice = "set TMPDIR to a roomier place" if full else "export the report again"
-            raise ReportError(f"{named}: cannot be copied ({error}); {advice}") from error
+    except sqlite3.Error as error:
+        if redaction is not None and redaction.raised is not None:
+            raise redaction.raised from error
+        full = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+        advice = "set TMPDIR to a roomier place" if full else "export the report again"
+        raise ReportError(f"{named}: cannot be copied ({error}); {advice}") from error
 
 
 @contextmanager
@@ -80,6 +80,7 @@ def _created(target: Path, path: Path, source: sqlite3.Connection) -> Iterator[D
         connection.execute("PRAGMA journal_mode = OFF").fetchall()
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?mode=ro&immutable=1",))
+        limit(connection, path)
         connection.execute("CREATE TEMP TABLE spans (first INTEGER PRIMARY KEY, last INTEGER)")
         database = Database(connection, recursive_triggers=False, execute_plugins=False)
         with database.atomic():
