@@ -223,6 +223,34 @@ def test_a_column_that_is_missing(examined):
     assert not diagnosis.healthy
 
 
+@pytest.mark.parametrize(("registered", "healthy"), [([False], True), ([True], False), ([True, False], False)])
+def test_names_of_ranges_that_are_lost(examined, registered, healthy):
+    """Without the column textId, ranges whose names were registered strings have none; others are as they were."""
+    builder = ExportBuilder(without={"NVTX_EVENTS": "textId"})
+    thread = builder.process(100).thread()
+    for step in range(4):
+        at = 1000 * step
+        thread.push_pop("step", at, at + 900, registered=registered[step % len(registered)])
+        thread.call(LAUNCH, at + 10, at + 20).kernel("gemm", at + 30, at + 100)
+    diagnosis = examined(builder)
+    assert (state(diagnosis, "stages"), diagnosis.healthy) == ("yes" if healthy else "no", healthy)
+    if not healthy:
+        assert finding(diagnosis, "stages").why.startswith("NVTX_EVENTS has no column textId: ranges are there")
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("CUPTI_ACTIVITY_KIND_RUNTIME", "nameId"), ("CUPTI_ACTIVITY_KIND_KERNEL", "correlationId")],
+)
+def test_launches_without_a_column_that_they_need(examined, table, column):
+    builder = ExportBuilder(without={table: column})
+    thread = builder.process(100).thread()
+    thread.push_pop("step", 0, 900)
+    thread.call(LAUNCH, 10, 20).kernel("gemm", 30, 100)
+    diagnosis = examined(builder)
+    assert (state(diagnosis, "launches"), diagnosis.healthy) == ("no", False)
+
+
 def test_a_file_that_is_cut(thread, builder, tmp_path):
     path = builder.write(tmp_path / "cut.sqlite")
     path.write_bytes(path.read_bytes()[:-4096])
@@ -381,6 +409,14 @@ def test_a_machine_whose_nsys_is_too_old(monkeypatch):
     )
     assert states(diagnosis) == ["yes", "yes", "no", "no", "partly"]
     assert finding(diagnosis, "nvtx").remedy == "install nsys 2024.1 or newer, or pip install 'nvtx<0.2.13'"
+
+
+def test_a_torch_too_new_for_the_driver(monkeypatch):
+    for torch, expected in (("2.13.0+cu130", "no"), ("2.13.0+cu128", "yes"), ("2.13.0", "yes")):
+        diagnosis = machine_with(monkeypatch, nsys=("nsys", "2025.5.1"), driver="570.1", cuda="12.8", torch=torch)
+        assert states(diagnosis)[4] == expected
+    diagnosis = machine_with(monkeypatch, driver="570.1", cuda="12.8", torch="2.13.0+cu130")
+    assert finding(diagnosis, "torch").remedy == "install a newer driver, or a build for CUDA 12 (pytorch.org)"
 
 
 def test_an_nsys_newer_than_all_that_is_known(monkeypatch):

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 _TRACE = "--trace="
 _ORDER = ("cuda", "nvtx", "osrt")
+EXPORT_AGAIN = "export the .nsys-rep again: nsys export --type sqlite"
 
 
 class State(StrEnum):

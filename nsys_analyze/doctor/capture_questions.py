@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsys_analyze.doctor.answers import Finding, no, partly, yes
+from nsys_analyze.doctor.answers import EXPORT_AGAIN, Finding, no, partly, yes
 from nsys_analyze.doctor.patient import Patient, sentence
 from nsys_analyze.durations import duration_text
 from nsys_analyze.metrics.versions import conflicts, dotted, is_older_than_driver, newest_cuda, version
@@ -11,15 +11,14 @@ from nsys_analyze.metrics.wording import listed, worded
 _SCHEMAS = (2, 3)  # major versions that are known
 _CUT = ("unfinished-ranges", "cut-by-start", "cut-by-end", "no-launch-row", "launches-at-the-end")
 _MENDED = ("missing-column", "absurd-times", "endless-kernels", "reversed-times", "clock-skew")
-_EXPORT_AGAIN = "export the .nsys-rep again: nsys export --type sqlite"
 
 
 def file(patient: Patient) -> Finding:
     """Whether the file is what nsys wrote."""
     if patient.damage:
-        return no(f"SQLite finds damage: {patient.damage}", remedy=_EXPORT_AGAIN)
+        return no(f"SQLite finds damage: {patient.damage}", remedy=EXPORT_AGAIN)
     doubts = [*_doubts(patient), *map(sentence, patient.said(*_MENDED))]
-    return partly("; ".join(doubts), remedy=_EXPORT_AGAIN) if doubts else yes("nothing is damaged or missing")
+    return partly("; ".join(doubts), remedy=EXPORT_AGAIN) if doubts else yes("nothing is damaged or missing")
 
 
 def _doubts(patient: Patient) -> list[str]:

@@ -58,7 +58,8 @@ def _nsys(machine: Machine) -> Finding:
 
 def _driver_found(machine: Machine) -> Finding:
     if machine.driver is None:
-        return no("no NVIDIA driver: ranges can be captured here, GPU work cannot")
+        why = "no NVIDIA driver: ranges can be captured here, GPU work cannot"
+        return no(why, remedy="install the GPU's driver (nvidia.com/drivers); in a container, start it with --gpus all")
     return yes(f"{machine.driver}, for CUDA up to {machine.cuda}" if machine.cuda else machine.driver)
 
 
@@ -94,6 +95,10 @@ def _torch(machine: Machine) -> Finding:
         return partly("not installed; only programs that use it need it")
     if found.endswith("+cpu"):
         return partly(f"{found}, a build without CUDA", remedy="install a build for CUDA (pytorch.org)")
+    driver, built = version(machine.cuda), re.search(r"\+cu(\d+)\d$", found)
+    if driver and built and int(built[1]) > driver[0]:
+        why = f"{found}, a build for CUDA {built[1]}, and the driver is of CUDA {dotted(driver)}"
+        return no(why, remedy=f"install a newer driver, or a build for CUDA {driver[0]} (pytorch.org)")
     return yes(found)
 
 

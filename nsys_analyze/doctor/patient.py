@@ -34,6 +34,11 @@ class Patient:
         """How many processes put work on a GPU."""
         return sum(program.gpu_ops > 0 for program in self.analysis.programs)
 
+    def lacking(self, *tables: str) -> str:
+        """The first column that one of the tables needs and does not have, as a clause; "" if they have all."""
+        lost = self.report.metadata.lacking
+        return next((f"{name} has no column {column}" for name, column in lost if name.startswith(tables)), "")
+
     def said(self, *codes: str) -> list[Notice]:
         """The warnings and notes of these codes."""
         return [notice for notice in self.analysis.warnings if notice.code in codes]

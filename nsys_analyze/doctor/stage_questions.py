@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsys_analyze.doctor.answers import Finding, no, partly, yes
+from nsys_analyze.doctor.answers import EXPORT_AGAIN, Finding, no, partly, yes
 from nsys_analyze.doctor.patient import Patient, sentence
 from nsys_analyze.metrics.coverage import knows_gpu
 from nsys_analyze.metrics.wording import listed, program_name, worded
@@ -26,6 +26,9 @@ def _trace(patient: Patient, *kinds: str) -> list[str]:
 def stages(patient: Patient) -> Finding:
     """Whether there are ranges, and whether they own the GPU's work."""
     rows, ranges = len(patient.analysis.stages), len(patient.report.trace.ranges)
+    lacking = patient.lacking("NVTX_EVENTS")
+    if ranges and lacking:
+        return no(f"{lacking}: ranges are there, but which is which cannot be told", remedy=EXPORT_AGAIN)
     if not ranges:
         missing = patient.said("missing-column", "no-nvtx", "nsys-older-than-package")
         why = "; ".join(notice.message for notice in missing)
@@ -42,6 +45,9 @@ def launches(patient: Patient) -> Finding:
         missing = patient.said("no-cuda", "no-calls", "no-gpu-ops", "gpu-unknown")
         why = sentence(missing[0]) if missing else "no GPU operation can be traced back to a call"
         return no(why, *_trace(patient, "cuda"), remedy=_NEWER if len(trace.calls) else "")
+    lacking = patient.lacking("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")
+    if lacking:
+        return no(f"{lacking}: calls and operations are there, but not all that is needed of them", remedy=EXPORT_AGAIN)
     launched, ops = len(trace.launches), len(trace.ops)
     why = f"{worded('{count} launch[|es]', launched)}, {worded('{count} GPU operation[|s]', ops)}"
     lost, early = patient.said("launches-without-ops"), patient.said("no-launch-row")

@@ -100,7 +100,7 @@ def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequ
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Opens a file so that nothing is written to it or beside it, nothing in its schema is trusted, and no query endless.
+    """Opens a file so that nothing is written to it or beside it, its schema is not trusted, and no query is endless.
 
     Raises:
         sqlite3.Error: It cannot be opened.

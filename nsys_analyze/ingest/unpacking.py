@@ -33,9 +33,7 @@ def unpack(source: Path, target: Path) -> None:
             for piece in _pieces(packed):
                 allowed -= len(piece)
                 if allowed < 0:
-                    raise ReportError(
-                        f"{source}: unpacks to far more than its size; if it is a report, set {LIMIT} to the bytes it has"
-                    )
+                    raise ReportError(f"{source}: unpacks to too much; if it is a report, set {LIMIT} to its bytes")
                 plain.write(piece)
     except (EOFError, lzma.LZMAError) as error:
         raise ReportError(f"{source}: cut or damaged xz file ({error}); fetch it again") from error

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -107,7 +108,7 @@ def main() -> int:
     return 1 if found else 0
 
 
-def _numbers(options: argparse.Namespace):
+def _numbers(options: argparse.Namespace) -> Iterator[int]:
     if options.only is not None:
         yield options.only
         return

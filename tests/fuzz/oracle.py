@@ -135,10 +135,8 @@ def judged(outcome: Outcome) -> str | None:
     verb, err = outcome.verb, outcome.err
     if outcome.status < 0:
         return f"ended by signal {-outcome.status} after {outcome.seconds:.1f} s"
-    if "Traceback" in err or "this is a bug" in err:
-        return err.strip().splitlines()[-1]
-    if outcome.status not in verb.codes:
-        return f"exit {outcome.status}: {err}"
+    if outcome.status not in verb.codes or "Traceback" in err or "this is a bug" in err:
+        return f"exit {outcome.status}: {err.strip()}"
     if outcome.status == 2:
         return _wrong_refusal(outcome)
     if err and not verb.speaks:
