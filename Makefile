@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench samples docs site clean
+.PHONY: demo test lint bench samples docs site fuzz lowest dist clean
 
 demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
@@ -31,8 +31,25 @@ site: $(READY)  ## build the documentation as a site, without network
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs .site
 	@echo .site/index.html
 
+fuzz: $(READY)  ## try the command on wrong reports for MINUTES
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
+
+lowest:  ## run the tests with the lowest versions that pyproject.toml allows, then with the highest
+	$(PYTHON) -m venv .lowest/tools && .lowest/tools/bin/pip install --quiet uv
+	for which in lowest-direct highest; do \
+	  .lowest/tools/bin/uv pip compile --quiet --resolution $$which --extra test -o .lowest/$$which.txt pyproject.toml && \
+	  $(PYTHON) -m venv .lowest/$$which && \
+	  .lowest/$$which/bin/pip install --quiet --requirement .lowest/$$which.txt && \
+	  .lowest/$$which/bin/pip install --quiet --no-deps --editable . && \
+	  .lowest/$$which/bin/pytest --numprocesses auto || exit 1; done
+
+dist: $(READY)  ## build and check wheel and sdist, and look for known holes in what they need
+	$(BIN)/pip install --quiet build twine pip-audit
+	rm -rf dist && $(BIN)/python -m build --outdir dist . && $(BIN)/twine check --strict dist/*
+	$(BIN)/pip-audit --skip-editable
+
 clean:  ## remove what the other targets made
-	rm -rf .venv .bench .site
+	rm -rf .venv .bench .site .lowest dist
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer, please: make PYTHON=..." if sys.version_info < (3, 11) else 0)'

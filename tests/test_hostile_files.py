@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsys_analyze import open_report
+from nsys_analyze.attribution.nesting import DEEPEST
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest import reading, unpacking
 from nsys_analyze.ingest.columns import Column, TableRequest, text
@@ -180,6 +181,19 @@ def test_more_text_than_the_file_holds(report: Path) -> None:
         job.filling._room.take(report.stat().st_size - 10)
         with pytest.raises(TooMuchError, match="NVTX_EVENTS gives more text than the file has room for"):
             read_chunk(connection, wanted.sql(), job.filling.chunk(0))
+
+
+def test_100_000_ranges_inside_each_other(builder: ExportBuilder, tmp_path: Path) -> None:
+    thread = builder.process(7).thread()
+    for depth in range(100_000):
+        thread.push_pop("deeper", depth, 300_000 - depth)
+    thread.call("cudaLaunchKernel_v7000", 150_000, 150_001).kernel("gemm", 150_010, 150_020)
+    analysis = open_report(builder.write(tmp_path / "deep.sqlite")).analysis()
+    assert len(analysis.stages) == DEEPEST
+    assert [(notice.code, notice.count) for notice in analysis.warnings if notice.code == "too-deep"] == [
+        ("too-deep", 100_000 - DEEPEST)
+    ]
+    assert analysis.stages[-1].self.gpu_ops == 1
 
 
 # --- xz
