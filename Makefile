@@ -1,10 +1,12 @@
 # One word for each thing people do here; Python 3.11 or newer and make are all they need.
 
 PYTHON ?= python3
+NSYS ?= nsys
+NSYS_AI ?= nsys-ai
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench samples docs site fuzz lowest dist clean
+.PHONY: demo test lint bench bench-compare samples docs site fuzz lowest dist clean
 
 demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
@@ -17,8 +19,11 @@ lint: $(READY)  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .bench/large.sqlite  ## time the whole command on a large report against SQLite's own sums
-	$(BIN)/python benchmarks/whole.py .bench/large.sqlite .bench/tenth.sqlite .bench/small.sqlite
+bench: .bench/large.sqlite .bench/huge.sqlite  ## measure the whole command on reports of all sizes
+	$(BIN)/python benchmarks/whole.py .bench/small.sqlite .bench/tenth.sqlite .bench/large.sqlite .bench/huge.sqlite
+
+bench-compare: .bench/large.sqlite  ## measure it beside nsys stats and nsys-ai (on PATH, or NSYS=..., NSYS_AI=...)
+	$(BIN)/python benchmarks/peers.py .bench/tenth.sqlite .bench/large.sqlite --nsys $(NSYS) --nsys-ai $(NSYS_AI)
 
 samples: $(READY)  ## make sample reports of captured cases: make samples CASES='out/llama out/vit'
 	$(BIN)/python benchmarks/make_samples.py $(CASES)
@@ -62,3 +67,6 @@ $(READY): pyproject.toml
 	xz --decompress --stdout sample_reports/vit_train_eager.sqlite.xz > .bench/small.sqlite
 	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 20 .bench/tenth.sqlite
 	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 200 $@
+
+.bench/huge.sqlite: .bench/large.sqlite
+	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 2000 $@

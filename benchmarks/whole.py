@@ -1,57 +1,45 @@
-"""The whole command on a large report, imports included, against SQLite's own sums. whole.py LARGE [SMALLER ...]
+"""The whole command on a large report, imports included, against SQLite's own sums. whole.py REPORT ...
 
-Prints, for each report, the time of the yardstick, the command's best time and its ratio to it, and the command's peak
-memory; then what a small report and --help take beside an empty Python. All in one run, so that a busy machine slows
-both sides of a ratio.
+For each report: what the yardstick took and what the command took, by the clock and in processor time, both as ratios
+to it, and the command's peak memory; then what --help takes beside an empty Python. Yardstick and command take turns,
+so that a busy machine slows both sides of a ratio; processor time suffers least from it.
 """
 
 import argparse
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import NamedTuple
 
+from runs import MB, OURS, best, run
 from yardstick import yardstick
 
-COMMAND = (sys.executable, "-m", "nsys_analyze")
-MIB = 1024  # ru_maxrss is in KiB
+ONCE = 1e9  # bytes; larger reports are read once
 
 
-class Run(NamedTuple):
-    """Best of several runs of a command: seconds, and the largest resident set, MiB."""
-
-    seconds: float
-    peak: float
-
-
-def best(*command: str, repeats: int = 3) -> Run:
-    """Runs a command several times, its output thrown away."""
-    runs = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        if status:
-            raise SystemExit(f"{' '.join(command)}: failed")
-        runs.append(Run(seconds, usage.ru_maxrss / MIB))
-    return Run(min(run.seconds for run in runs), max(run.peak for run in runs))
+def measured(report: Path) -> str:
+    size = report.stat().st_size
+    sums, runs = [], []
+    for _ in range(1 if size > ONCE else 3):
+        sums.append(yardstick(report, repeats=1))
+        runs.append(run([*OURS, str(report)]))
+    ours = best(runs)
+    wall, cpu = min(each.wall for each in sums), min(each.cpu for each in sums)
+    return (
+        f"{report.name:20}{size / MB:8.0f}{wall:10.2f}{cpu:8.2f}{ours.wall:9.2f}{ours.cpu:8.2f}"
+        f"{ours.wall / wall:9.2f}{ours.cpu / cpu:8.2f}{ours.peak:9.0f}"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("reports", type=Path, nargs="+", metavar="REPORT")
-    print(f"{'report':32}{'MB':>8}{'SQLite s':>10}{'whole s':>9}{'ratio':>7}{'peak MiB':>10}")
+    print(f"{'':28}{'SQLite, s':>18}{'whole, s':>17}{'ratio':>17}{'peak':>9}")
+    print(f"{'report':20}{'MB':>8}{'wall':>10}{'CPU':>8}{'wall':>9}{'CPU':>8}{'wall':>9}{'CPU':>8}{'MB':>9}")
     for report in parser.parse_args().reports:
-        before, run, after = yardstick(report), best(*COMMAND, str(report)), yardstick(report)
-        sums = min(before, after)
-        size = report.stat().st_size / 1e6
-        print(f"{report.name:32}{size:8.1f}{sums:10.3f}{run.seconds:9.2f}{run.seconds / sums:7.2f}{run.peak:10.0f}")
-    empty = best(sys.executable, "-c", "pass", repeats=5)
-    shown = best(*COMMAND, "--help", repeats=5)
-    print(f"\nPython alone {empty.seconds:.3f} s, --help {shown.seconds:.3f} s")
+        print(measured(report), flush=True)
+    empty, shown = (
+        best([run(command) for _ in range(5)]) for command in ([sys.executable, "-c", ""], [*OURS, "--help"])
+    )
+    print(f"\nPython alone {empty.wall:.3f} s, --help {shown.wall:.3f} s")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,6 +28,26 @@ def order_by(values: AnyInt) -> Int64:
     if high - low < 2**16:
         return np.argsort((values - low).astype(np.uint16), kind="stable")  # a radix sort
     return np.argsort(values, kind="stable")
+
+
+def in_order(key: AnyInt, *columns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """The key in ascending order, and columns in the same; what ascends already is not copied."""
+    if is_sorted(key):
+        return (key, *columns)
+    order = order_by(key)
+    return (key[order], *(column[order] for column in columns))
+
+
+def distinct(values: AnyInt) -> list[int]:
+    """The distinct values, ascending. Values that lie close together, such as codes, are counted instead of sorted."""
+    if not len(values):
+        return []
+    low, high = int(values.min()), int(values.max())
+    if high - low >= 2**16:
+        found: list[int] = np.unique(values).tolist()
+    else:
+        found = (np.flatnonzero(np.bincount(values - low)) + low).tolist()
+    return found
 
 
 def order_by_both(major: AnyInt, minor: AnyInt) -> Int64:

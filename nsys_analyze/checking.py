@@ -11,6 +11,7 @@ from typing import Any
 
 from nsys_analyze.comparing import reports_in
 from nsys_analyze.errors import UsageError
+from nsys_analyze.ingest.locate import is_table_folder
 from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.metrics.results.saved import is_saved, read_saved
 from nsys_analyze.report import Report, open_report
@@ -132,7 +133,7 @@ def _behind(source: Source, read: Read) -> Iterator[Named]:
 
 
 def _in_files(path: Path, read: Read) -> Iterator[Named]:
-    if path.is_dir():
+    if path.is_dir() and not is_table_folder(path):
         for file in reports_in(path):
             yield from _in_files(file, read)
     elif path.suffix == ".json" or (path.is_file() and is_saved(path)):

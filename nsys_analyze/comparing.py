@@ -10,6 +10,7 @@ from typing import Any
 
 from nsys_analyze.driver.records import unprofiled_times
 from nsys_analyze.errors import ReportError, UsageError
+from nsys_analyze.ingest.locate import is_table_folder
 from nsys_analyze.metrics.kernel_counts import kernel_counts
 from nsys_analyze.metrics.results import Analysis
 from nsys_analyze.metrics.results.saved import is_saved, read_saved
@@ -99,11 +100,14 @@ def _sources(side: Source | Sequence[Source]) -> list[Source]:
 def reports_in(folder: Path) -> list[Path]:
     """Returns the reports in a folder, once each where it holds them in several forms; other files do not matter.
 
-    Saved results count where there is no report.
+    A folder that is a report itself, of Parquet or Arrow files, is the only one. Saved results count where there is no
+    report.
 
     Raises:
         ReportError: There are neither reports nor saved results.
     """
+    if is_table_folder(folder):
+        return [folder]
     found: dict[str, Path] = {}
     files = sorted(path for path in folder.iterdir() if path.is_file())
     for suffix in _EXPORTS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from nsys_analyze.attribution import Attribution, Moments, Nesting, attribute, nest
 from nsys_analyze.attribution.nesting import without_too_deep
 from nsys_analyze.errors import UsageError
+from nsys_analyze.ingest.digest import sha256
 from nsys_analyze.ingest.events import read_events
 from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.locate import located
@@ -52,7 +52,8 @@ def open_report(
     """Reads a report; the file is opened read-only, and closed again before this returns.
 
     Args:
-        path: A SQLite export (``.sqlite``, also ``.sqlite.xz``), or a ``.nsys-rep`` where nsys is installed.
+        path: A SQLite export (``.sqlite``, also ``.sqlite.xz``), the folder of a Parquet or Arrow export, or a
+            ``.nsys-rep`` where nsys is installed.
         attribution: "process" gives launches from threads without an open range to the main thread's ranges; "thread"
             stops at the launching thread, as NVIDIA's own reports do.
         fold: Whether names that only count (``step 1``, ``step 2``) are one stage.
@@ -172,13 +173,13 @@ class Report:
         Args:
             by: "path" for a row a stage, "name" for a row a name whatever its path.
             instances: Whether to list every instance too.
-            digest: Whether to take the file's SHA-256.
+            digest: Whether to take the report's SHA-256.
             unprofiled: What an instance takes without a profiler, ns, by a pattern of stages such as "steady/step".
 
         Raises:
             UsageError: A pattern matches no stage.
         """
-        analysis = analyse(self, by, instances, _sha256(self.path) if digest else None)
+        analysis = analyse(self, by, instances, sha256(self.path) if digest else None)
         if not unprofiled:
             return analysis
         check_patterns(unprofiled, analysis.stages)
@@ -261,8 +262,3 @@ def _only(analysis: Analysis, pattern: str | None) -> Analysis:
         near = ", ".join(near_names(pattern, [each.path for each in analysis.stages]))
         raise UsageError(f"stage {pattern!r}: matches no stage (nearest: {near or 'there are no stages'})")
     return replace(analysis, stages=chosen)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -247,15 +247,15 @@ def change(report: Path, how: str) -> None:
 def test_a_file_that_changes_while_it_is_read(
     report: Path, reader: str, how: str, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nsys_analyze.ingest.export import Export
+    from nsys_analyze.ingest.sqliteexport import SqliteExport
 
-    method, changed = getattr(Export, moment), []
+    method, changed = getattr(SqliteExport, moment), []
 
-    def changing(export: Export, *arguments: object) -> object:
+    def changing(export: SqliteExport, *arguments: object) -> object:
         if not changed:
             changed.append(how)
             change(report, how)
         return method(export, *arguments)
 
-    monkeypatch.setattr(Export, moment, changing)
+    monkeypatch.setattr(SqliteExport, moment, changing)
     assert refusal(report) == "changed while it was read; wait until its export is done"

@@ -9,7 +9,7 @@ import pytest
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest import reading
-from nsys_analyze.ingest.columns import Column, TableRequest, coded, text
+from nsys_analyze.ingest.columns import Among, Column, TableRequest, coded, text
 from nsys_analyze.ingest.export import open_export
 from tests.exports import ExportBuilder
 
@@ -216,9 +216,9 @@ def test_absent_table_and_absent_columns(report: Path, reader: str) -> None:
 
 def test_condition(report: Path, reader: str) -> None:
     with open_export(report) as export:
-        rows = export.columns(KERNEL, [Column("start"), coded("globalPid")], "start < 100 OR start > 1000")
+        rows = export.columns(KERNEL, [Column("start"), coded("globalPid")], (Among("start", (20, 70, 1000)),))
         assert rows["start"].tolist() == [20, 70]
-        assert export.columns(KERNEL, [Column("nope")], "start > 20").count == 2
+        assert export.columns(KERNEL, [Column("nope")], (Among("start", (70, 120)),)).count == 2
 
 
 def test_strings(tmp_path: Path) -> None:

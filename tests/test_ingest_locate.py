@@ -125,7 +125,7 @@ def test_missing(tmp_path: Path) -> None:
 def test_folder(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
-    assert refusal(folder) == "a folder, not a report; name a .sqlite or .nsys-rep file in it"
+    assert refusal(folder) == "a folder without the tables of an export; name a .sqlite or .nsys-rep file in it"
 
 
 def test_fifo_is_not_waited_for(tmp_path: Path) -> None:
@@ -163,9 +163,10 @@ def test_permission(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (gzip.compress(b"SQLite format 3", mtime=0), "a gzip file; unpack it first"),
         (b"(\xb5/\xfd" + bytes(range(60)), "a zstd file; unpack it first"),
         (b"BZh91AY&SY", "a bzip2 file; unpack it first"),
-        (b"PAR1" + bytes(60), "a Parquet file; export with `nsys export --type sqlite`"),
+        (b"PAR1" + bytes(60), "one table of a Parquet export; name the folder that it lies in"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file; export with `nsys export --type sqlite`"),
         (b"ARROW1\0\0", "an Arrow file; export with `nsys export --type sqlite`"),
+        (b"\xff\xff\xff\xff\x08\x0b\0\0", "an Arrow stream; name the folder of an arrowdir export"),
         (b'{"schema_version": 1}', "JSON"),
         (b'\xef\xbb\xbf\n[{"name": 1}]', "JSON"),
         (b"<!DOCTYPE html><title>404</title>", "HTML or XML"),

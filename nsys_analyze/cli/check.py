@@ -244,11 +244,12 @@ def _write_baseline(request: Request, config: Config, target: str) -> int:
 
 def _calibrate(request: Request, config: Config) -> int:
     from nsys_analyze.checking import samples
+    from nsys_analyze.ingest.locate import is_table_folder
     from nsys_analyze.verdict.noise import as_toml, calibrate
 
     if len(request.output) > 1 or any(PurePath(target).suffix.lower() != ".toml" for target in request.output):
         raise UsageError("--calibrate writes one file, noise.toml or the like: -o noise.toml")
-    folders = [source for source in request.reports if Path(source).is_dir()]
+    folders = [each for each in request.reports if Path(each).is_dir() and not is_table_folder(Path(each))]
     single = [source for source in request.reports if source not in folders]
     groups = [_analyses(group, request) for group in [*([folder] for folder in folders), single] if group]
     table = calibrate([samples(group, config) for group in groups], config.ignore_below)

@@ -35,7 +35,7 @@ Examples:
   nsys-analyze report.sqlite --stage compile --depth 1 --breakdown
   nsys-analyze report.sqlite --by instance --stage step --sort gap --top 5
   nsys-analyze eager.sqlite inductor.sqlite -o both.md
-  nsys-analyze report.sqlite -o report.html
+  nsys-analyze report_pqtdir/ -o report.html
   nsys-analyze report.sqlite -o steps.csv --columns path,instances,pace_ns,startup_gap_exposed_median_ns
   nsys-analyze rank0.sqlite rank1.sqlite --merge-ranks
   nsys-analyze report.sqlite --unprofiled steady/step=0.71ms
@@ -153,7 +153,8 @@ class Results:
 def report(request: Request) -> None:
     """Says for each NVTX stage how long until its first GPU work, what each launch cost and what the GPU did.
 
-    REPORT is what Nsight Systems writes or exports.
+    REPORT is what Nsight Systems writes or exports: a .nsys-rep, a .sqlite, also packed by xz, or the folder of a
+    Parquet or Arrow export.
     """
     run(request)
 

@@ -93,6 +93,8 @@ def slice(request: Request) -> None:  # noqa: A001 - the verb's name
 
     window = None if request.window is None else parse_window(request.window)
     wanted = Slice(stages=request.stage, window=window, redact=request.redact)
+    if Path(request.report).is_dir():
+        raise UsageError(f"{request.report}: a folder; a slice is cut from the SQLite export or the .nsys-rep")
     with temporary_folder() as folder:
         made = folder / "slice.sqlite"
         with located(request.report) as export:

@@ -16,7 +16,7 @@ _MENDED = ("missing-column", "absurd-times", "endless-kernels", "reversed-times"
 def file(patient: Patient) -> Finding:
     """Whether the file is what nsys wrote."""
     if patient.damage:
-        return no(f"SQLite finds damage: {patient.damage}", remedy=EXPORT_AGAIN)
+        return no(f"damaged: {patient.damage}", remedy=EXPORT_AGAIN)
     doubts = [*_doubts(patient), *map(sentence, patient.said(*_MENDED))]
     return partly("; ".join(doubts), remedy=EXPORT_AGAIN) if doubts else yes("nothing is damaged or missing")
 

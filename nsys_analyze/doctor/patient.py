@@ -13,8 +13,8 @@ from nsys_analyze.report import Report
 class Patient:
     """A report, what is said about it, and what the file holds beside it.
 
-    ``damage`` is what SQLite found wrong: "" for nothing, None if it had no time to tell. ``unsettled``: the export was
-    never finished, and part of its rows lay in another file.
+    ``damage`` is what was found wrong with the file: "" for nothing, None if there was no time to tell. ``unsettled``:
+    the export was never finished, and part of its rows lay in another file.
     """
 
     report: Report

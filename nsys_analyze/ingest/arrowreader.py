@@ -9,20 +9,18 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import adbc_driver_manager
 import adbc_driver_sqlite
-import numpy as np
 import pyarrow
 
-from nsys_analyze.ingest.filling import TOO_LONG, Chunk, Codebook, UnsoundError, WrongTypeError
+from nsys_analyze.ingest.arrowarrays import encoded
+from nsys_analyze.ingest.filling import Chunk, UnsoundError
 
 if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable
-
-    from nsys_analyze.ingest.columns import Array, Column
 
 CHUNK_ROWS = 32_768
 _MOST_WORKERS = 4
@@ -88,31 +86,4 @@ class _ArrowConnection:
         stream, _ = self._statement.execute_query()
         with pyarrow.RecordBatchReader.from_stream(stream) as batches:
             for batch in filter(len, batches):
-                chunk.append([_encoded(column, batch.column(i), chunk) for i, column in enumerate(chunk.columns)])
-
-
-def _encoded(column: Column, values: Any, chunk: Chunk) -> Array:
-    if values.null_count == len(values):  # the driver cannot know its type
-        integer = column.kind == "integer"
-        return np.full(len(values), column.missing if integer else -1, np.int64 if integer else np.int32)
-    if values.type != (pyarrow.binary() if column.kind == "text" else pyarrow.int64()):
-        raise WrongTypeError(chunk.table, column.name, f"{values.type} values")
-    if column.kind == "integer":
-        return _plain(values, np.int64, column.missing)
-    encoded = values.dictionary_encode()
-    book: Codebook = chunk.books[column.name]
-    distinct = encoded.dictionary.to_pylist()
-    if TOO_LONG in distinct:
-        raise WrongTypeError(chunk.table, column.name, "long texts")
-    codes = np.array([*map(book.__getitem__, distinct), -1], np.int32)
-    return codes[_plain(encoded.indices, np.int32, -1)]
-
-
-def _plain(values: Any, dtype: type[np.integer[Any]], missing: int) -> Array:
-    """An Arrow array's own memory as NumPy array; a copy if there are NULLs. Arrow's to_numpy would import pandas."""
-    validity, memory = values.buffers()
-    plain = np.frombuffer(memory, dtype, len(values), values.offset * dtype().itemsize)
-    if not values.null_count:
-        return plain
-    valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[values.offset :][: len(values)]
-    return np.where(valid, plain, dtype(missing))
+                chunk.append([encoded(column, batch.column(i), chunk) for i, column in enumerate(chunk.columns)])

@@ -50,18 +50,26 @@ def text(name: str) -> Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Among:
+    """A condition on rows: a column of integers holds one of these; with None in their place, it is NULL."""
+
+    column: str
+    values: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class TableRequest:
     """Columns wanted from one table.
 
     Attributes:
         table: Name of the table, without a suffix such as _V2; a table that the export lacks has no rows.
         columns: The columns wanted.
-        where: SQL condition on the rows, or None for all of them; it may only name columns that the table has.
+        where: Conditions that a row has to meet, all of them; they may only name columns that the table has.
     """
 
     table: str
     columns: Sequence[Column]
-    where: str | None = None
+    where: tuple[Among, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,10 @@ class Rows:
         """The rows to keep, in the same order."""
         arrays = {name: column[keep] for name, column in self.arrays.items()}
         return Rows(int(np.count_nonzero(keep)), arrays, self.values, self.texts)
+
+    def free(self) -> None:
+        """Forgets the arrays, whose memory others need; the count stays."""
+        self.arrays.clear()
 
     def __len__(self) -> int:
         return self.count

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsys_analyze.arrays import Bool
-from nsys_analyze.ingest.columns import Array, Column, Rows, TableRequest, coded, text
+from nsys_analyze.ingest.columns import Among, Array, Column, Rows, TableRequest, coded, text
 from nsys_analyze.ingest.export import Export
+from nsys_analyze.ingest.filling import absent
 from nsys_analyze.ingest.host_events import HostEvents, read_host_events
 from nsys_analyze.ingest.ranks import StatedRanks, read_ranks
 from nsys_analyze.ingest.values import as_duration, as_text, is_gpu_number
 
 NO_TIME = np.iinfo(np.int64).min  # stands for NULL
 
+_TID_BITS = 24  # of a globalTid; the rest is the process's
 _LONGEST_CAPTURE = 2**53  # ns, 104 days: what lies farther from the rest is no time
 
 _RANGE_EVENTS = (59, 60, 70, 71)
@@ -38,8 +40,9 @@ _NVTX = (
     coded("globalTid"),
     Column("domainId", np.int64, missing=0),
 )
-CALL_COLUMNS = (*_TIMES, coded("globalTid"), Column("correlationId"), coded("nameId"), Column("eventClass", np.int16))
-KERNEL_COLUMNS = (*_OPERATION, coded("demangledName"), coded("shortName"), Column("graphNodeId", missing=0))
+CALL_COLUMNS = (*_TIMES, coded("globalTid"), Column("correlationId"), coded("nameId"))
+KERNEL_COLUMNS = (*_OPERATION, coded("demangledName"), Column("graphNodeId", missing=0))
+_EVENT_CLASS, _SHORT_NAME = Column("eventClass", np.int16), coded("shortName")  # read where they are needed
 _MEMCPYS = (*_OPERATION, Column("copyKind", np.int16), Column("graphNodeId", missing=0))
 _MEMSETS = (*_OPERATION, Column("graphNodeId", missing=0))
 _GRAPHS = (*_OPERATION, Column("graphId"), Column("graphExecId"))
@@ -101,10 +104,10 @@ class Events:
 
 def read_events(export: Export) -> Events:
     """Reads every table that the numbers need."""
-    nvtx_kinds = ",".join(map(str, (*_RANGE_EVENTS, _DOMAIN_CREATE)))
+    told = (Among("eventType", (*_RANGE_EVENTS, _DOMAIN_CREATE)),)
     tables = export.read(
         [
-            TableRequest(RANGES, _NVTX, f"eventType IN ({nvtx_kinds})" if export.has(RANGES, "eventType") else None),
+            TableRequest(RANGES, _NVTX, told if export.has(RANGES, "eventType") else ()),
             TableRequest(CALLS, CALL_COLUMNS),
             TableRequest(KERNELS, KERNEL_COLUMNS),
             TableRequest(MEMCPYS, _MEMCPYS),
@@ -114,6 +117,9 @@ def read_events(export: Export) -> Events:
             TableRequest(DRIVER_OVERHEAD, _DRIVER_OVERHEAD),
         ]
     )
+    tables[1] = _with_column(export, CALLS, tables[1], _EVENT_CLASS, needed=_repeats(tables[1]))
+    nameless = bool((tables[2]["demangledName"] < 0).any())
+    tables[2] = _with_column(export, KERNELS, tables[2], _SHORT_NAME, needed=nameless)
     (nvtx, calls, kernels, memcpys, memsets, graphs, overhead, driver_overhead), absurd = _plausible(tables)
     if len(calls) and bool((calls["end"] == NO_TIME).all()):  # none says how long it took: as good as no call
         absurd, calls = absurd + len(calls), calls.only(np.zeros(len(calls), bool))
@@ -147,6 +153,26 @@ def read_events(export: Export) -> Events:
     )
 
 
+def _with_column(export: Export, table: str, rows: Rows, column: Column, *, needed: bool) -> Rows:
+    """Rows with one more column, which is read, or all missing where it is not needed."""
+    if needed:
+        (more,) = export.read([TableRequest(table, [column])])
+    else:
+        more = absent([column], len(rows))
+    return Rows(rows.count, rows.arrays | more.arrays, rows.values | more.values, rows.texts)
+
+
+def _repeats(calls: Rows) -> bool:
+    """Whether a process has a correlation id twice, so that it takes the rows' classes to tell which is the call."""
+    ids = calls["correlationId"]
+    processes, group = np.unique(calls.values["globalTid"] >> _TID_BITS, return_inverse=True)
+    if len(processes) <= 1 and bool((ids[1:] > ids[:-1]).all()):
+        return False
+    group = np.append(group, -1)[calls["globalTid"]]
+    parts = (np.sort(ids[(group == number) & (ids > 0)]) for number in range(len(processes)))
+    return any(bool((part[1:] == part[:-1]).any()) for part in parts)
+
+
 def lacking_columns(export: Export) -> list[tuple[str, str]]:
     """Columns that the numbers need and a table of the export does not have: (real name of the table, column)."""
     found = [
@@ -166,7 +192,7 @@ def _lacking_names(export: Export) -> list[tuple[str, str]]:
     if real is None or len(there) != 1 or not export.has(RANGES, "eventType"):
         return []
     (column,) = there
-    nameless = f"{column.name} IS NULL AND eventType IN ({','.join(map(str, _RANGE_EVENTS))})"
+    nameless = (Among(column.name, None), Among("eventType", _RANGE_EVENTS))
     (rows,) = export.read([TableRequest(RANGES, [Column("eventType", np.int16)], nameless)])
     return [(real, "textId" if column.name == "text" else "text")] if len(rows) else []
 

@@ -197,13 +197,13 @@ class Filling:
 
 
 def absent(columns: Sequence[Column], count: int) -> Rows:
-    """Columns that a table of `count` rows lacks: all missing."""
+    """Columns that a table of `count` rows lacks: all missing. They take no memory and cannot be written to."""
     rows = Rows(count, {})
     for column in columns:
         if column.kind == "integer":
-            rows.arrays[column.name] = np.full(count, column.missing, column.dtype)
+            rows.arrays[column.name] = np.broadcast_to(column.dtype(column.missing), count)
             continue
-        rows.arrays[column.name] = np.full(count, -1, np.int8)
+        rows.arrays[column.name] = np.broadcast_to(np.int8(-1), count)
         if column.kind == "coded":
             rows.values[column.name] = np.empty(0, np.int64)
         else:

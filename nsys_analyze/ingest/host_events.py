@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nsys_analyze.ingest.columns import Column, Rows, TableRequest, coded
+from nsys_analyze.ingest.columns import Among, Column, Rows, TableRequest, coded
 from nsys_analyze.ingest.export import Export
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def read_host_events(export: Export, global_tids: Sequence[int]) -> HostEvents |
     Returns:
         None where no table has a row of theirs.
     """
-    theirs = f"globalTid IN ({','.join(map(str, global_tids))})"
+    theirs = (Among("globalTid", tuple(global_tids)),)
     wanted = [
         TableRequest(OS_CALLS, _OS_CALLS, theirs),
         TableRequest(SWITCHES, _SWITCHES, theirs),
         TableRequest(SAMPLES, _SAMPLES, theirs),
-        TableRequest(CALL_CHAINS, _LEAVES, "stackDepth = 0"),
+        TableRequest(CALL_CHAINS, _LEAVES, (Among("stackDepth", (0,)),)),
     ]
     needed = ("globalTid", "globalTid", "globalTid", "stackDepth")
     there = [r for r, column in zip(wanted, needed, strict=True) if export.has(r.table, column)] if global_tids else []

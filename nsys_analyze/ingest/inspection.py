@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nsys_analyze.ingest.export import Export
 from nsys_analyze.ingest.reading import connect, quoted
+from nsys_analyze.ingest.tablefiles import open_table, table_files
 from nsys_analyze.ingest.values import as_text
 
 _MAGIC = b"SQLite format 3\0"
@@ -54,8 +55,13 @@ def inspect(export: Export) -> Inspection:
 
 
 def damage(path: Path, seconds: float) -> str | None:
-    """What SQLite's own check finds wrong with a file, "" for nothing, None if the time was too short to tell."""
+    """What is wrong with an export, "" for nothing, None if the time was too short to tell.
+
+    A SQLite file gets SQLite's own check; the tables of a folder are read through.
+    """
     deadline = time.monotonic() + seconds
+    if path.is_dir():
+        return _damage_in_folder(path, deadline)
     try:
         with closing(connect(path)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
@@ -65,6 +71,20 @@ def damage(path: Path, seconds: float) -> str | None:
     except sqlite3.Error as error:
         return str(error)
     return "" if found == ["ok"] else " ".join(found)
+
+
+def _damage_in_folder(folder: Path, deadline: float) -> str | None:
+    from pyarrow import ArrowException
+
+    for path in table_files(folder).values():
+        try:
+            table = open_table(path)
+            for _ in table.batches(table.names):
+                if time.monotonic() > deadline:
+                    return None
+        except (ArrowException, OSError) as error:
+            return f"{path.name}: {' '.join(str(error).split())}"
+    return ""
 
 
 def described(path: Path) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Finds the SQLite export behind what the user named: as it is, unpacked, settled, or made by nsys."""
+"""Finds the export behind what the user named: as it is, unpacked, settled, or made by nsys."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.nsys import REPORT_MAGIC, REPORT_SUFFIXES, export_report
+from nsys_analyze.ingest.tablefiles import table_files
 from nsys_analyze.ingest.unpacking import unpack
 from nsys_analyze.temporary import temporary_folder
 
@@ -33,8 +34,9 @@ _FOREIGN = (
     (b"PK\x03\x04", "a zip file; unpack it first"),
     (b"(\xb5/\xfd", "a zstd file; unpack it first"),
     (b"BZh", "a bzip2 file; unpack it first"),
-    (b"PAR1", "a Parquet file; export with `nsys export --type sqlite`"),
+    (b"PAR1", "one table of a Parquet export; name the folder that it lies in"),
     (b"ARROW1", "an Arrow file; export with `nsys export --type sqlite`"),
+    (b"\xff\xff\xff\xff", "an Arrow stream; name the folder of an arrowdir export, or export with `--type sqlite`"),
     (b"\x89HDF", "an HDF5 file; export with `nsys export --type sqlite`"),
 )
 _PLAIN = "export the .nsys-rep with `nsys export --type sqlite`"
@@ -42,20 +44,24 @@ _PLAIN = "export the .nsys-rep with `nsys export --type sqlite`"
 
 @contextmanager
 def located(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yields the path of a SQLite export for what the user named.
+    """Yields the path of an export for what the user named.
 
-    What a file is, its content decides: an export is used where it lies; an .xz is unpacked, a report is exported by
+    A folder with Parquet or Arrow files in it is an export, one file a table, and is used where it lies. What a file
+    is, its content decides: a SQLite export is used where it lies, too; an .xz is unpacked, a report is exported by
     nsys, and an export with a -wal or -journal file beside it is copied and settled, each in a temporary folder that
     goes when the context ends. Nothing is written to the input or beside it.
 
     Args:
-        path: An export (.sqlite), the same packed by xz, or a report (.nsys-rep, .qdrep).
+        path: An export (.sqlite, or a folder), a SQLite export packed by xz, or a report (.nsys-rep, .qdrep).
 
     Raises:
         ReportError: There is nothing to read, it is something else, it could not be unpacked or exported, or it
             changed meanwhile.
     """
     source = Path(path)
+    if is_table_folder(source):
+        yield source
+        return
     content = _content(source)
     if content == "export" and not _sidecars(source):
         with _unchanged(source):
@@ -90,6 +96,14 @@ def _meanwhile(source: Path) -> ReportError:
     return ReportError(f"{source}: changed while it was read; wait until its export is done")
 
 
+def is_table_folder(path: Path) -> bool:
+    """Whether a path is a folder that holds tables, as `nsys export --type parquetdir` and `arrowdir` write it."""
+    try:
+        return path.is_dir() and bool(table_files(path))
+    except OSError:
+        return False
+
+
 def _made(source: Path, content: Content, folder: Path) -> Path:
     try:
         if content == "report":
@@ -122,7 +136,9 @@ def _head(source: Path) -> bytes:
     try:
         mode = source.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise ReportError(f"{source}: a folder, not a report; name a .sqlite or .nsys-rep file in it")
+            raise ReportError(
+                f"{source}: a folder without the tables of an export; name a .sqlite or .nsys-rep file in it"
+            )
         if not stat.S_ISREG(mode):
             raise ReportError(f"{source}: not a regular file; save it to a file first")
         with source.open("rb") as file:

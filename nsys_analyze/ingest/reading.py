@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nsys_analyze.ingest.columns import Column, Rows, TableRequest
+from nsys_analyze.ingest.columns import Among, Column, Rows, TableRequest
 from nsys_analyze.ingest.filling import TOO_LONG, Chunk, Filling, TooMuchError, absent
 from nsys_analyze.ingest.rowreader import read_chunk
 
@@ -32,13 +32,13 @@ class Selection:
         table: The table's real name, or None where there is none.
         columns: Those of the wanted columns that the table has.
         lacking: The others.
-        where: SQL condition on the rows, or None.
+        where: Conditions on the rows.
     """
 
     table: str | None
     columns: Sequence[Column]
     lacking: Sequence[Column]
-    where: str | None
+    where: tuple[Among, ...]
 
     def sql(self, span: range | None = None, longest: int | None = None) -> str:
         """The query for the rows of a rowid span, or for all, in the table's order.
@@ -46,16 +46,16 @@ class Selection:
         A text of more than `longest` characters becomes `TOO_LONG`.
         """
         selected = ", ".join(_expression(column, longest) for column in self.columns)
-        conditions = [f"({self.where})"] if self.where else []
-        if span is not None:
-            conditions.append(f"rowid BETWEEN {span[0]} AND {span[-1]}")
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"SELECT {selected} FROM {quoted(self.table or '')}{where} ORDER BY rowid"
+        spans = [] if span is None else [f"rowid BETWEEN {span[0]} AND {span[-1]}"]
+        return f"SELECT {selected} FROM {quoted(self.table or '')}{self._where(spans)} ORDER BY rowid"
 
     def sql_count(self) -> str:
         """The query for the number of rows; the LIMIT makes SQLite take them step by step, and so see a limit."""
-        where = f" WHERE {self.where}" if self.where else ""
-        return f"SELECT count(*) FROM (SELECT 1 FROM {quoted(self.table or '')}{where} LIMIT -1)"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {quoted(self.table or '')}{self._where([])} LIMIT -1)"
+
+    def _where(self, more: list[str]) -> str:
+        conditions = [*map(_condition, self.where), *more]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def read_selections(path: Path, connection: sqlite3.Connection, selections: Sequ
         _fill_in_parallel(path, dense)
     for job in by_rows:
         read_chunk(connection, job.selection.sql(), job.filling.chunk(0))
-    return [_finished(job) for job in jobs]
+    return [finished(job.selection, job.filling) for job in jobs]
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -151,7 +151,7 @@ def _started(path: Path, connection: sqlite3.Connection, selection: Selection) -
 
 def _check_end(connection: sqlite3.Connection, job: _Job) -> None:
     """Counts a table of which Arrow is to read some rows only: it could search one without an end for ever."""
-    if job.selection.where is not None:
+    if job.selection.where:
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(job.filling.table)} LIMIT {job.filling.capacity + 1})"
         if connection.execute(sql).fetchone()[0] > job.filling.capacity:
             raise TooMuchError(job.filling.table, "rows")
@@ -186,9 +186,19 @@ def _fill_in_parallel(path: Path, jobs: Sequence[_Job]) -> None:
     read_chunks(_uri(path), pending, otherwise)
 
 
-def _finished(job: _Job) -> Rows:
-    rows = job.filling.finish()
-    lacking = absent(job.selection.lacking, rows.count)
+def _condition(among: Among) -> str:
+    column = quoted(among.column)
+    return f"{column} IS NULL" if among.values is None else f"{column} IN ({','.join(map(str, among.values))})"
+
+
+def finished(selection: Selection, filling: Filling) -> Rows:
+    """What was read, with the columns that the table lacks.
+
+    Raises:
+        WrongTypeError: A coded column holds something else than integers.
+    """
+    rows = filling.finish()
+    lacking = absent(selection.lacking, rows.count)
     return Rows(rows.count, rows.arrays | lacking.arrays, rows.values | lacking.values, rows.texts | lacking.texts)
 
 

@@ -39,10 +39,15 @@ def unpack(source: Path, target: Path) -> None:
         raise ReportError(f"{source}: cut or damaged xz file ({error}); fetch it again") from error
 
 
+def room(packed: int) -> int:
+    """How many bytes may come out of so many packed ones."""
+    return max(_TIMES * packed, _AT_LEAST)
+
+
 def _allowed(source: Path) -> int:
     given = os.environ.get(LIMIT)
     if not given:
-        return max(_TIMES * source.stat().st_size, _AT_LEAST)
+        return room(source.stat().st_size)
     if not given.isdecimal():
         raise ReportError(f"{source}: {LIMIT} is {given}; give a number of bytes")
     return int(given)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import Bool, Int64, order_by, prefix_sum
+from nsys_analyze.arrays import Bool, Int64, distinct, in_order, prefix_sum
 from nsys_analyze.attribution import Attribution, Nesting
 from nsys_analyze.model.calls import CallPart
 from nsys_analyze.model.capture import captured_calls
@@ -93,7 +93,8 @@ class ThreadTimes:
         helping = times[0]
         if len(times) > 1:
             helping = BusyTime.of(np.concatenate([t.start for t in times]), np.concatenate([t.end for t in times]))
-        return helping.within(start, end) - helping.common_with(self.everything(thread)).within(start, end)
+        common = helping.common_with(self.everything(thread)).within(start, end)
+        return helping.within(start, end) - common
 
     def everything(self, thread: int) -> BusyTime:
         """All of PARTS of a thread."""
@@ -121,13 +122,12 @@ class _CallTimes:
     @classmethod
     def of(cls, calls: Calls, parts: npt.NDArray[np.int8], thread: int) -> _CallTimes:
         rows = np.flatnonzero((calls.thread == thread) & (parts != CallPart.COMPILE))
-        rows = rows[order_by(calls.start[rows])]
-        start, end = calls.start[rows], calls.end[rows]
-        return cls(BusyTime.of_disjoint(start, end), parts[rows], bool(np.all(start[1:] >= end[:-1])))
+        start, end, kind = in_order(calls.start[rows], calls.end[rows], parts[rows])
+        return cls(BusyTime(start, end), kind, bool(np.all(start[1:] >= end[:-1])))
 
     def part(self, part: CallPart) -> BusyTime:
         chosen = self.kind == part
-        return (BusyTime.of_disjoint if self.disjoint else BusyTime.of)(self.all.start[chosen], self.all.end[chosen])
+        return (BusyTime if self.disjoint else BusyTime.of)(self.all.start[chosen], self.all.end[chosen])
 
 
 def helped_instances(ranges: Ranges, worked: list[Attribution]) -> Iterator[tuple[Int64, list[int]]]:
@@ -135,7 +135,7 @@ def helped_instances(ranges: Ranges, worked: list[Attribution]) -> Iterator[tupl
     helped = np.zeros((0, len(ranges)), bool)
     helpers: list[int] = []
     for work in worked:
-        for thread in np.unique(work.moments.thread).tolist():
+        for thread in distinct(work.moments.thread):
             has = _has_of_thread(work, thread) & (ranges.thread != thread)
             if not has.any():
                 continue

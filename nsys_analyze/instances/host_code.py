@@ -179,7 +179,7 @@ class _InnermostCalls:
 
     def all(self, thread: int) -> BusyTime:
         mine = self._rows(thread)
-        return BusyTime.of_disjoint(self.start[mine], self.end[mine])
+        return BusyTime(self.start[mine], self.end[mine])
 
     def by_function(self, thread: int) -> Iterator[tuple[int, BusyTime]]:
         """The pieces of each function, by its number."""
@@ -187,7 +187,7 @@ class _InnermostCalls:
         start, end, name = self.start[mine], self.end[mine], self.name[mine]
         for number in np.unique(name).tolist():
             chosen = name == number
-            yield number, BusyTime.of_disjoint(start[chosen], end[chosen])
+            yield number, BusyTime(start[chosen], end[chosen])
 
     def _rows(self, thread: int) -> slice:
         return slice(*np.searchsorted(self.thread, [thread, thread + 1]).tolist())

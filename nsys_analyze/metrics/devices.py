@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nsys_analyze.arrays import Int64
+from nsys_analyze.arrays import Int64, distinct
 from nsys_analyze.metrics.coverage import knows_durations
 from nsys_analyze.metrics.results import DeviceUse
 from nsys_analyze.model.tables import OpKind, Trace
@@ -35,7 +35,7 @@ def _device(trace: Trace, number: int, name: str | None, rows: Int64) -> DeviceU
     widest = int((idle_until - idle_from).argmax())
     gap = int(idle_until[widest] - idle_from[widest])
     whole, kernels = bool((kind == OpKind.GRAPH).any()), kind == OpKind.KERNEL
-    processes = np.unique(trace.ops.process[rows])
+    processes = np.array(distinct(trace.ops.process[rows]))
     return DeviceUse(
         device=number,
         name=name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import NONE, Int32, Int64, not_before
+from nsys_analyze.arrays import NONE, AnyInt, Int32, Int64, not_before
 from nsys_analyze.ingest.columns import Rows
 from nsys_analyze.ingest.events import Events
 from nsys_analyze.model.calls import base_name, call_class
@@ -68,34 +68,38 @@ def build_calls(events: Events, threads: Threads) -> tuple[Calls, CorrelationInd
     process = lookup(threads.process, thread)
     names, code = _names(events, rows)
     classes = [call_class(name) for name in names]
-    kept, finders = _without_doubles(rows, process, len(threads.main))
-    doubled = len(rows) - len(kept)
-    pick = slice(None) if not doubled else kept
+    pick, finders = _without_doubles(rows, process, len(threads.main))
     start = rows["start"][pick]
     calls = Calls(
         start=start,
         end=not_before(rows["end"][pick], start)[0],
-        thread=thread[pick],
+        thread=thread.astype(_narrow(len(threads.tid)))[pick],
         name=code[pick],
         names=names,
         kinds=np.array([found.kind for found in classes], np.int8),
         parts=np.array([found.part for found in classes], np.int8),
     )
-    return calls, CorrelationIndex(finders), doubled
+    return calls, CorrelationIndex(finders), len(rows) - len(calls)
 
 
-def _names(events: Events, rows: Rows) -> tuple[list[str], Int32]:
+def _narrow(distinct: int) -> np.dtype[np.signedinteger]:
+    """The smallest type for codes of so many values; a difference of two fits as well."""
+    return np.min_scalar_type(-2 * distinct - 2)
+
+
+def _names(events: Events, rows: Rows) -> tuple[list[str], AnyInt]:
     strings = Strings()
     codes = strings.codes(base_name(events.string(identity)) for identity in rows.values["nameId"].tolist())
     unnamed = strings.codes(["unnamed call"])
-    return strings.all, np.append(codes, unnamed)[rows["nameId"]]
+    codes = np.append(codes, unnamed)
+    return strings.all, codes.astype(_narrow(len(codes)))[rows["nameId"]]
 
 
-def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64, list[_ProcessIndex]]:
+def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64 | slice, list[_ProcessIndex]]:
     """Rows that stand for a call of their own, and an index of them for each process."""
     correlation, event_class = rows["correlationId"], rows["eventClass"]
     if processes == 1 and process.min(initial=0) >= 0 and _ascends(correlation):
-        return np.arange(len(rows)), [_index(np.arange(len(rows), dtype=np.int32), correlation)]
+        return slice(None), [_index(np.arange(len(rows), dtype=np.int32), correlation)]
     keep = process >= 0
     indexes = []
     for number in range(processes):
@@ -108,6 +112,8 @@ def _without_doubles(rows: Rows, process: Int32, processes: int) -> tuple[Int64,
             keep[mine[again]] = False
             mine, ids = mine[~again], ids[~again]
         indexes.append((mine, ids))
+    if keep.all():
+        return slice(None), [_index(mine, ids) for mine, ids in indexes]
     new_row = np.cumsum(keep, dtype=np.int32) - 1
     return np.flatnonzero(keep), [_index(new_row[mine], ids) for mine, ids in indexes]
 

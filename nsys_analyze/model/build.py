@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsys_analyze.arrays import Int64
+from nsys_analyze.arrays import Int64, distinct
 from nsys_analyze.ingest.events import NO_TIME, Events
 from nsys_analyze.model.api_calls import build_calls
 from nsys_analyze.model.host_activity import build_host_activity
@@ -20,7 +20,7 @@ from nsys_analyze.model.threads import build_threads, recode
 
 
 def build_trace(events: Events, options: RangeOptions) -> Trace:
-    """Builds all tables of a report.
+    """Builds all tables of a report, and frees the rows of calls and operations as soon as they are not needed.
 
     Raises:
         UsageError: If the options ask for an NVTX domain that is not there.
@@ -29,7 +29,11 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
     start, end = _extent(events)
     ranges, reversed_ranges = build_ranges(events, threads, end, options)
     calls, index, doubled = build_calls(events, threads)
+    events.calls.free()
     ops, op_counts = build_ops(events, processes, calls, index)
+    del index
+    for rows in (events.kernels, events.memcpys, events.memsets, events.graphs):
+        rows.free()
     launches, ops = build_launches(calls, ops)
     return Trace(
         processes=replace(processes, rank=known_ranks(events.ranks, processes, threads, ranges, ops)),
@@ -49,7 +53,7 @@ def build_trace(events: Events, options: RangeOptions) -> Trace:
             ops_before_call=op_counts.before_call,
             reversed_intervals=reversed_ranges + op_counts.reversed_intervals,
         ),
-        devices=np.unique(ops.device).tolist(),
+        devices=distinct(ops.device),
         start=start,
         end=end,
         host=None if events.host is None else build_host_activity(events.host, threads, start, end),
@@ -68,7 +72,8 @@ def _instants(events: Events) -> Iterator[Int64]:
     for rows in tables:
         for column in ("start", "end"):
             times = rows[column]
-            times = times[times != NO_TIME] if column == "end" else times
+            if len(times) and int(times.min()) == NO_TIME:
+                times = times[times != NO_TIME]
             if len(times):
                 yield times
 

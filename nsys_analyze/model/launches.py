@@ -28,7 +28,12 @@ def build_launches(calls: Calls, ops: GpuOps) -> tuple[Launches, GpuOps]:
 
 def _by_launch(ops: GpuOps, launches: int) -> tuple[Int32, Int64]:
     """Operations that have a launch, ordered by (launch, rank), and where each launch's begin."""
-    count = np.bincount(ops.launch[ops.launch >= 0], minlength=launches)
+    placed = np.flatnonzero(ops.launch >= 0)
+    if len(placed) == launches:  # one operation each
+        out = np.empty(launches, np.int32)
+        out[ops.launch[placed]] = placed
+        return out, np.arange(launches + 1)
+    count = np.bincount(ops.launch[placed], minlength=launches)
     first = prefix_sum(count)
     out = np.empty(first[-1], np.int32)
     alone = np.flatnonzero(np.append(count == 1, False)[ops.launch])
@@ -52,7 +57,7 @@ def _with_sums(calls: Calls, ops: GpuOps, call: Int32, by_launch: Int32, first_o
         call=call,
         start=calls.start[call],
         end=calls.end[call],
-        thread=calls.thread[call],
+        thread=calls.thread[call].astype(np.int32),
         ops=by_launch,
         first_op=first_op,
         op_count=np.diff(first_op).astype(np.int32),
@@ -82,6 +87,8 @@ def _busy(device: Int32, start: Int64, end: Int64, first_op: Int64) -> Int64:
     """Union of each launch's operations per device, added over devices."""
     at = first_op[:-1]
     busy: Int64 = _over_launches(np.add, end - start, at)
+    if len(at) == len(start):
+        return busy
     several = np.flatnonzero(np.diff(first_op) > 1)
     if len(several):
         owner, position = expand_slices(first_op[several], first_op[several + 1])

@@ -188,7 +188,7 @@ def _graphs(source: _Source) -> Int64:
 
 def _of_launches(graph: Int64, call: Int32, calls: Calls) -> Int64:
     """The graphs, with 0 also for what a graph launch put on the GPU and no table tells the graph of."""
-    if not len(calls):
+    if not len(calls) or CallKind.GRAPH_LAUNCH not in calls.kinds:
         return graph
     launched = np.append(calls.of_kind(CallKind.GRAPH_LAUNCH), False)[call]
     return np.where(launched & (graph < 0), 0, graph)

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from nsys_analyze.arrays import distinct
 from nsys_analyze.ingest.ranks import RANK_NAME, StatedRanks
 from nsys_analyze.model.tables import GpuOps, Processes, Ranges, Threads
 
@@ -23,7 +24,7 @@ def known_ranks(
         stated.of_process.get(identity, named.get(number))
         for number, identity in enumerate(processes.global_pid.tolist())
     ]
-    at_work = np.setdiff1d(np.union1d(threads.process[ranges.thread], ops.process), -1).tolist()
+    at_work = sorted({*distinct(threads.process[ranges.thread]), *distinct(ops.process)} - {-1})
     if stated.launched is not None and len(at_work) == 1 and found[at_work[0]] is None:
         found[at_work[0]] = stated.launched
     claims = Counter(found)

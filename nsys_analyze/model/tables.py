@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nsys_analyze.arrays import Bool, Int32, Int64
+from nsys_analyze.arrays import AnyInt, Bool, Int32, Int64
 from nsys_analyze.model.calls import CallKind
 
 if TYPE_CHECKING:
@@ -83,13 +83,14 @@ class Ranges:
 class Calls:
     """CUDA API calls in the report's order, doubled rows dropped. ``name`` indexes ``names``, without ABI suffixes.
 
-    ``kinds`` and ``parts`` hold the CallKind and the CallPart of each of the ``names``.
+    These are the longest columns, so ``thread`` and ``name`` are as narrow as their values allow. ``kinds`` and
+    ``parts`` hold the CallKind and the CallPart of each of the ``names``.
     """
 
     start: Int64
     end: Int64
-    thread: Int32
-    name: Int32
+    thread: AnyInt
+    name: AnyInt
     names: list[str]
     kinds: npt.NDArray[np.int8]
     parts: npt.NDArray[np.int8]
@@ -100,7 +101,7 @@ class Calls:
     def of_kind(self, *kinds: CallKind) -> Bool:
         """Which calls are of one of these kinds."""
         wanted: Bool = np.isin(self.kinds, kinds)
-        return wanted[self.name]
+        return wanted[self.name] if wanted.any() else np.zeros(len(self), bool)
 
 
 @dataclass(frozen=True, slots=True)

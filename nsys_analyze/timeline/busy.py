@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,26 +11,25 @@ from nsys_analyze.arrays import Int64, expand_slices, prefix_sum
 from nsys_analyze.timeline.union import union
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BusyTime:
     """F(t), the time covered before t by a union of intervals; the cover inside [a, b] is F(b) - F(a).
 
-    The intervals are disjoint and in order.
+    The intervals are disjoint and in order; `of` makes them so.
     """
 
     start: Int64
     end: Int64
-    before: Int64
+
+    @cached_property
+    def before(self) -> Int64:
+        """F at the start of each interval, and after the last; summed up when first needed."""
+        return prefix_sum(self.end - self.start)
 
     @classmethod
     def of(cls, start: Int64, end: Int64) -> BusyTime:
         """Builds F from intervals in any order, which may overlap."""
-        return cls.of_disjoint(*union(start, end))
-
-    @classmethod
-    def of_disjoint(cls, start: Int64, end: Int64) -> BusyTime:
-        """Builds F from intervals that are in order and do not overlap."""
-        return cls(start, end, prefix_sum(end - start))
+        return cls(*union(start, end))
 
     def until(self, instant: Int64) -> Int64:
         """F at each instant, ns."""
@@ -51,7 +51,7 @@ class BusyTime:
         high = np.searchsorted(other.start, self.end, side="left")
         mine, theirs = expand_slices(low, high)
         start = np.maximum(self.start[mine], other.start[theirs])
-        return BusyTime.of_disjoint(start, np.maximum(np.minimum(self.end[mine], other.end[theirs]), start))
+        return BusyTime(start, np.maximum(np.minimum(self.end[mine], other.end[theirs]), start))
 
     def joined_with(self, few: BusyTime) -> BusyTime:
         """What either covers; the other has few intervals, which are put into place among these."""
@@ -63,15 +63,16 @@ class BusyTime:
         apart = np.ones(len(self.start), bool)
         apart[touched] = False
         start, end = union(np.concatenate([self.start[~apart], few.start]), np.concatenate([self.end[~apart], few.end]))
-        place = np.searchsorted(self.start[apart], start)
-        return BusyTime.of_disjoint(np.insert(self.start[apart], place, start), np.insert(self.end[apart], place, end))
+        rest = self if apart.all() else BusyTime(self.start[apart], self.end[apart])
+        place = np.searchsorted(rest.start, start)
+        return BusyTime(np.insert(rest.start, place, start), np.insert(rest.end, place, end))
 
     def left_of(self, start: int, end: int) -> BusyTime:
         """What the intervals leave free of [start, end]."""
         low = np.clip(np.append(start, self.end), start, end)
         high = np.clip(np.append(self.start, end), start, end)
         some = high > low
-        return BusyTime.of_disjoint(low[some], high[some])
+        return BusyTime(low[some], high[some])
 
     @property
     def total(self) -> int:

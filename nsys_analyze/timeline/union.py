@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsys_analyze.arrays import Bool, Int64, order_by
+from nsys_analyze.arrays import Bool, Int64, in_order
 
 
 def union(start: Int64, end: Int64) -> tuple[Int64, Int64]:
@@ -19,11 +19,12 @@ def union(start: Int64, end: Int64) -> tuple[Int64, Int64]:
         start, end = start[covers], end[covers]
     if not len(start):
         return start[:0], end[:0]
-    order = order_by(start)
-    start, end = start[order], end[order]
+    start, end = in_order(start, end)
     reach = np.maximum.accumulate(end)
     opens: Bool = np.empty(len(start), bool)
     opens[0] = True
     np.greater(start[1:], reach[:-1], out=opens[1:])
+    if opens.all():
+        return start, end
     first = np.flatnonzero(opens)
     return start[first], reach[np.append(first[1:], len(start)) - 1]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import PurePath
 
-_SUFFIXES = re.compile(r"(\.(sqlite|db|nsys-rep|qdrep|json|xz))+$", re.IGNORECASE)
+_SUFFIXES = re.compile(r"(\.(sqlite|db|nsys-rep|qdrep|json|xz)|_(pqt|arw)dir)+$", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+|[\W_]")  # of a file name, and what stands between them
 _BETWEEN = " _-.+,;="
 
