@@ -30,6 +30,7 @@ from nsys_analyze.model.evidence import Evidence, find_evidence
 from nsys_analyze.model.folding import compile_patterns
 from nsys_analyze.model.ranges import RangeOptions
 from nsys_analyze.model.tables import Trace
+from nsys_analyze.store.session import Session, read_session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,7 @@ def open_report(
     rules = with_user_rules(None if compile_rules is None else Path(compile_rules))
     with located(path) as sqlite, open_export(sqlite, path) as export:
         events, metadata = read_events(export), read_metadata(export, _listed(environment))
+        session = read_session(export)
     trace = without_too_deep(build_trace(events, options))
     settings = Settings(
         attribution=attribution,
@@ -84,7 +86,7 @@ def open_report(
         domain=None if options.domains is None else list(options.domains),
         compile_rules=None if compile_rules is None else Path(compile_rules).name,
     )
-    return Report(Path(path), trace, metadata, settings, rules)
+    return Report(Path(path), trace, metadata, settings, rules, session)
 
 
 def _listed(strings: Iterable[str]) -> tuple[str, ...]:
@@ -106,6 +108,7 @@ class Report:
         metadata: What the report says of itself.
         settings: How the numbers are made.
         rules: Which names of ranges tell of compiling.
+        session: Where and when it was captured.
     """
 
     path: Path
@@ -113,6 +116,7 @@ class Report:
     metadata: Metadata
     settings: Settings
     rules: tuple[CompileRule, ...]
+    session: Session
 
     @cached_property
     def nesting(self) -> Nesting:

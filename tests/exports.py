@@ -101,6 +101,13 @@ class ExportBuilder:
             columns = {"devStateName": "Local (CLI)", "name": name, "nameEnum": number, "value": value}
             self.row("TARGET_INFO_SYSTEM_ENV", globalVid=1 << 48, **columns)
 
+    def session(self, started_at: int, host: str | None = None) -> None:
+        """State when the capture began (ns since 1970), and on which machine."""
+        self.row("TARGET_INFO_SESSION_START_TIME", utcEpochNs=started_at)
+        if host is not None:
+            columns = {"devStateName": "Local (CLI)", "name": "Hostname", "nameEnum": 1, "value": host}
+            self.row("TARGET_INFO_SYSTEM_ENV", globalVid=1 << 48, **columns)
+
     def write(self, path: Path, *, shuffle: int | None = None, wal: bool = False) -> Path:
         """Write the export to `path`, replacing what is there.
 

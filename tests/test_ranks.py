@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from nsys_analyze import open_report
+from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.quantities import QUANTITIES
 from nsys_analyze.metrics.ranks import merge_ranks
 from nsys_analyze.metrics.results import Spread
@@ -148,15 +149,100 @@ def test_no_skew_between_clocks(tmp_path):
     analyses = []
     for number in range(2):
         builder = ExportBuilder()
-        worker(builder, 100, [1_000 * number, 1_000 * number + 200])
+        worker(builder, 100, [1_000 * number])
         analyses.append(open_report(builder.write(tmp_path / f"rank{number}.sqlite")).analysis())
     program = merged(*analyses)
+    assert program.clock is None
     assert [(rank.rank, rank.report, rank.file) for rank in program.ranks] == [
         (0, 0, "rank0.sqlite"),
         (1, 1, "rank1.sqlite"),
     ]
     assert stage(program).start_skew_ns is None
     assert "different reports" in stage(program).start_skew_missing
+
+
+# --- several reports on one clock
+
+DAY = 1_767_225_600_000_000_000  # ns: 2026-01-01 in UTC
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Analyses of a job with a report a rank: each host, when its capture began, when its stages start on its clock."""
+
+    def analyses(*ranks: tuple[str | None, int | None, dict[str, list[int]]], duration: int = 10**9) -> list[Analysis]:
+        found = []
+        for number, (host, began, starts) in enumerate(ranks):
+            builder = ExportBuilder()
+            builder.row("ANALYSIS_DETAILS", globalVid=1 << 48, duration=duration, startTime=0, stopTime=duration)
+            if began is not None:
+                builder.session(DAY + began, host)
+            thread = builder.process(pid=100 + number, name="python3").thread()
+            for name, times in starts.items():
+                for place, start in enumerate(times):
+                    thread.push_pop(f"{name} {place}", start, start + 100)
+                    thread.call(LAUNCH, start + 10, start + 20).kernel("gemm", start + 30, start + 50)
+            found.append(open_report(builder.write(tmp_path / f"rank{number}.sqlite")).analysis())
+        return found
+
+    return analyses
+
+
+def skews(program: RankedProgram, name: str = "step") -> tuple[int, float, int, int | None, int]:
+    skew = stage(program, name).start_skew_ns
+    return skew.first, skew.median, skew.max, skew.latest_rank, skew.latest_count
+
+
+def test_reports_of_one_machine_are_on_its_wall_clock(job):
+    reports = job(
+        ("node1", 0, {"import": [1_000], "step": [5_000, 6_000, 7_000]}),
+        ("node1", 500, {"import": [900], "step": [4_510, 5_500, 6_490]}),
+    )
+    program = merged(*reports)
+    assert (program.clock.by, program.clock.stage, program.clock.hosts) == ("wall", None, 1)
+    assert skews(program, "import") == (400, 400, 400, 1, 1)
+    assert skews(program) == (10, 10, 10, 0, 1)
+
+
+def test_reports_of_several_machines_are_aligned_by_their_main_loop(job):
+    reports = job(
+        ("node1", 0, {"import": [1_000], "step": [5_000, 6_000, 7_000]}),
+        ("node2", 7_000_000, {"import": [2_400], "step": [5_300, 6_310, 7_340]}),
+    )
+    program = merged(*reports)
+    assert (program.clock.by, program.clock.stage, program.clock.hosts) == ("iteration", ["step"], 2)
+    assert skews(program) == (10, 10, 30, 0, 1)
+    assert skews(program, "import") == (1_090, 1_090, 1_090, 1, 1)
+    (by_wall,) = merge_ranks(reports, "wall")
+    assert (by_wall.clock.by, by_wall.clock.hosts) == ("wall", 2)
+    assert skews(by_wall) == (7_000_300, 7_000_310, 7_000_340, 1, 3)
+
+
+def test_one_shift_a_report_keeps_how_its_own_ranks_differ(tmp_path):
+    analyses = []
+    for node, late in enumerate((0, 5_000_000)):
+        builder = ExportBuilder()
+        for rank in range(2):
+            worker(builder, 100 + rank, [late + start + 40 * rank for start in (1_000, 2_000, 3_000)], gpu=rank)
+        analyses.append(open_report(builder.write(tmp_path / f"node{node}.sqlite")).analysis())
+    program = merged(*analyses)
+    assert (program.clock.by, program.clock.hosts) == ("iteration", None)
+    assert skews(program) == (40, 40, 40, 1, 3)
+
+
+def test_captures_that_never_ran_together_are_not_put_on_the_wall_clock(job):
+    steps = {"step": [5_000, 6_000]}
+    (program,) = merge_ranks(job(("node1", 0, steps), ("node1", 10**10, steps)))
+    assert program.clock.by == "iteration"
+    (program,) = merge_ranks(job(("node1", 0, {"step": [1]}), ("node1", 10**10, {"step": [1]})))
+    assert program.clock is None
+
+
+def test_a_clock_that_is_not_to_be_had_is_refused(job):
+    with pytest.raises(UsageError, match=r"rank1\.sqlite does not tell when its capture began"):
+        merge_ranks(job(("node1", 0, {"step": [1, 300]}), (None, None, {"step": [1, 300]})), "wall")
+    with pytest.raises(UsageError, match="no loop that all ranks ran equally often"):
+        merge_ranks(job(("node1", 0, {"step": [1, 300]}), ("node2", 0, {"step": [1, 300, 600]})), "iteration")
 
 
 def test_a_stage_of_one_rank_only_is_listed_with_it(builder, analyse):

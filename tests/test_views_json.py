@@ -60,6 +60,7 @@ TYPES = {
     "instance": results.Instance,
     "spread": results.Spread,
     "start_skew": results.StartSkew,
+    "rank_clock": results.RankClock,
     "rank": results.Rank,
     "ranked_stage": results.RankedStage,
     "ranked_program": results.RankedProgram,

@@ -37,7 +37,7 @@ def page(report=None, layout=None, columns=120, **options):
 RANKS = """\
 Ranks                     median       min  rank       max  rank
 train / step
-  2 ranks, 20 instances each; starts 9.50 ms apart (median; first 0 us, at most 19.0 ms); rank 1 is last 19 of 20 times
+  2 ranks, 20 instances each
   pace                   28.5 ms   28.0 ms     0   29.0 ms     1
   CPU overhead           13.5 ms   13.0 ms     0   14.0 ms     1
   GPU active             15.0 ms   15.0 ms     0   15.0 ms     0
@@ -49,7 +49,15 @@ train
 """
 
 
+STARTS = """\
+Starts apart           n  first   median       max  last rank  times last
+train / step          20   0 ms  9.50 ms  19.00 ms          1          19
+By the clock of the report.
+"""
+
+
 def test_ranks_look_like_this():
+    assert STARTS in page()
     assert RANKS in page()
     assert "Ranks of python3: 0 is process 1617, GPU 0; 1 is process 1618, GPU 1.\n" in page()
     assert "Loops" not in page()
@@ -163,7 +171,8 @@ def job(tmp_path):
 def test_a_report_a_rank_is_merged(job, capsys):
     assert cli.main([*job, "--merge-ranks"]) == 0
     output = capsys.readouterr().out
-    assert "start skew unknown: the ranks are in different reports" in output
+    assert re.search(r"^Starts apart +n .*\nstep +2 ", output, re.MULTILINE)
+    assert "By iterations: each report's clock is shifted so that instances of step start together" in output
     assert "0 is rank0.sqlite, process 101, GPU 0; 1 is rank1.sqlite, process 102, GPU 0" in output
     assert "numbered by report, GPU and process id" in " ".join(output.split())
 
@@ -187,6 +196,19 @@ def test_top_counts_stages_of_ranks(job, capsys, kind):
 def test_what_does_not_go_together(job, capsys, arguments, message):
     assert cli.main([*job, "--merge-ranks", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_align_is_of_ranks(job, capsys):
+    assert cli.main([*job, "--align", "wall"]) == 2
+    assert "--align is of ranks: it goes with --merge-ranks" in capsys.readouterr().err
+    assert cli.main([*job, "--merge-ranks", "--align", "wall"]) == 2
+    assert "--align wall: rank0.sqlite does not tell when its capture began" in capsys.readouterr().err
+
+
+def test_csv_says_by_which_clock(job, capsys):
+    assert cli.main([*job, "--merge-ranks", "--format", "csv"]) == 0
+    (step,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (step["start_skew_clock"], step["start_skew_max_ns"]) == ("iteration", "0")
 
 
 def test_a_single_process_is_no_job(job, capsys):

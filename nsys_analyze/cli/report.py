@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -15,6 +15,7 @@ from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
     from nsys_analyze.cli.selection import Selection
+    from nsys_analyze.metrics.rank_clocks import Align
     from nsys_analyze.metrics.results import Analysis, KernelAnalysis, RankedProgram
     from nsys_analyze.report import Report
 
@@ -86,6 +87,7 @@ class Request:
     unprofiled: tuple[str, ...] = ()
     breakdown: bool = False
     merge_ranks: bool = False
+    align: Align | None = None
     plot: str | None = None
     instance: int | None = None
     debug: bool = False
@@ -144,6 +146,11 @@ class Results:
     "--merge-ranks", is_flag=True, help="Hold the ranks of a job against each other: processes that run one program."
 )
 @click.option(
+    "--align",
+    type=click.Choice(["auto", "wall", "iteration"]),
+    help="With --merge-ranks, what puts several reports on one clock.  [default: auto]",
+)
+@click.option(
     "--plot", metavar="KIND", help=f"What a picture shows: {', '.join(pictures.KINDS)}.  [default: breakdown]"
 )
 @click.option(
@@ -193,7 +200,7 @@ def run(request: Request) -> None:
     selected = select(analyses, selection)
     results = Results(
         analyses=selected,
-        ranks=_ranks(analyses, selection) if request.merge_ranks else None,
+        ranks=_ranks(analyses, selection, request.align or "auto") if request.merge_ranks else None,
         kernels=_kernels(reports, selected, request.top) if reports else [],
     )
     output.write(drawing.draw(kind, results, request), request.output)
@@ -206,21 +213,22 @@ def _kernels(reports: Sequence[Report], analyses: Sequence[Analysis], top: int |
     return [report.kernel_analysis(analysis) for report, analysis in zip(reports, detailed(analyses, top), strict=True)]
 
 
-def _ranks(analyses: Sequence[Analysis], selection: Selection) -> list[RankedProgram]:
+def _ranks(analyses: Sequence[Analysis], selection: Selection, align: Align) -> list[RankedProgram]:
     """The ranks that the reports hold, with the stages asked for.
 
     Raises:
         UsageError: If there is no program that several processes run.
     """
-    from nsys_analyze.cli.selection import select
+    from nsys_analyze.cli.selection import check_patterns, select_ranks
     from nsys_analyze.metrics.ranks import merge_ranks
 
-    programs = merge_ranks(select(analyses, replace(selection, top=None)))
+    check_patterns(analyses, selection.patterns)
+    programs = select_ranks(merge_ranks(analyses, align), selection)
     if not programs:
         raise UsageError(
             "--merge-ranks: no two processes of one name share a stage, so that there are no ranks to merge"
         )
-    return [replace(program, stages=program.stages[: selection.top or None]) for program in programs]
+    return programs
 
 
 def _check(request: Request, kind: str) -> None:
@@ -234,6 +242,8 @@ def _check(request: Request, kind: str) -> None:
         _check_breakdown(request, kind)
     if request.merge_ranks:
         _check_merge(request)
+    elif request.align:
+        raise UsageError("--align is of ranks: it goes with --merge-ranks")
 
 
 def _check_kind(request: Request, kind: str) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.patterns import match_level, near_names
-from nsys_analyze.metrics.results import Analysis, Stage
+from nsys_analyze.metrics.results import Analysis, RankedProgram, RankedStage, Stage
 from nsys_analyze.views.columns import INSTANCE, STAGE, Measure
 from nsys_analyze.views.text import shorten, visible
 
@@ -46,6 +46,16 @@ def select(analyses: Sequence[Analysis], selection: Selection) -> list[Analysis]
     return [_select(analysis, selection) for analysis in analyses]
 
 
+def select_ranks(programs: Sequence[RankedProgram], selection: Selection) -> list[RankedProgram]:
+    """Returns the programs with only the stages asked for, without those that have none."""
+    kept = [[stage for stage in program.stages if _is_selected(stage, selection)] for program in programs]
+    return [
+        dataclasses.replace(program, stages=stages[: selection.top or None])
+        for program, stages in zip(programs, kept, strict=True)
+        if stages
+    ]
+
+
 def check_patterns(analyses: Sequence[Analysis], patterns: Sequence[str]) -> None:
     """Refuses patterns that match nothing in any report.
 
@@ -75,7 +85,7 @@ def _select(analysis: Analysis, selection: Selection) -> Analysis:
     return dataclasses.replace(analysis, stages=stages, instances=instances)
 
 
-def _is_selected(stage: Stage, selection: Selection) -> bool:
+def _is_selected(stage: Stage | RankedStage, selection: Selection) -> bool:
     if not selection.patterns:
         return selection.depth is None or len(stage.path) <= selection.depth
     levels = [match_level(pattern, stage.path, stage.domains) for pattern in selection.patterns]

@@ -68,6 +68,8 @@ def _info(report: Report, ran: list[Program], sha256: str | None) -> ReportInfo:
         processes=processes(report.trace, ran),
         command=metadata.command,
         environment=metadata.environment,
+        host=report.session.host,
+        started_at_ns=report.session.started_at,
     )
 
 

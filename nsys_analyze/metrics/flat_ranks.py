@@ -12,6 +12,7 @@ _SPREAD = tuple(field.name for field in dataclasses.fields(Spread))
 _SKEW = tuple(field.name for field in dataclasses.fields(StartSkew))
 _TIMES = ("min", "median", "max", "first")
 _FIRST = ("program", "path", "ranks", "ranks_in_all")
+_CLOCK = "start_skew_clock"
 
 
 def header() -> list[str]:
@@ -22,12 +23,12 @@ def header() -> list[str]:
         for name, quantity in QUANTITIES.items()
         for column in _names(name, _SPREAD, "" if quantity.kind is Kind.COUNT else "_ns")
     ]
-    return [*_FIRST, *totals, *quantities, *_names("start_skew", _SKEW)]
+    return [*_FIRST, *totals, *quantities, *_names("start_skew", _SKEW), _CLOCK]
 
 
 def kinds() -> list[type]:
-    """What each column holds beside None: numbers, but for the program's name and the path."""
-    named: dict[str, type] = {"program": str, "path": list}
+    """What each column holds beside None: numbers, but for the program's name, the path and the clock."""
+    named: dict[str, type] = {"program": str, "path": list, _CLOCK: str}
     whole = ("ranks", "ranks_in_all", "start_skew_instances", "start_skew_first_ns", "start_skew_max_ns")
     return [named.get(name, int if name in whole or name.endswith(("_rank", "_count")) else float) for name in header()]
 
@@ -36,7 +37,8 @@ def rows(programs: Sequence[RankedProgram]) -> Iterator[list[object]]:
     """The values of each stage's columns; None is "this capture cannot say"."""
     for program in programs:
         for stage in program.stages:
-            yield [program.program, stage.path, len(stage.ranks), len(program.ranks), *_values(stage)]
+            clock = program.clock.by if program.clock and stage.start_skew_ns else None
+            yield [program.program, stage.path, len(stage.ranks), len(program.ranks), *_values(stage), clock]
 
 
 def _values(stage: RankedStage) -> Iterator[object]:

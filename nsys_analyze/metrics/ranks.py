@@ -10,12 +10,14 @@ import numpy as np
 
 from nsys_analyze.arrays import Int64
 from nsys_analyze.metrics.quantities import QUANTITIES
+from nsys_analyze.metrics.rank_clocks import Align, Clocks, Ranked, common_clock
 from nsys_analyze.metrics.results import (
     Analysis,
     Process,
     Rank,
     RankedProgram,
     RankedStage,
+    ReportInfo,
     Spread,
     Stage,
     StartSkew,
@@ -23,7 +25,6 @@ from nsys_analyze.metrics.results import (
 from nsys_analyze.metrics.stages import SERIES_LIMIT
 
 Path = tuple[tuple[str, str], ...]  # domain and name of each element
-Ranked = dict[int, Stage]  # a stage of each rank that has it, by rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,27 @@ class _Member:
         return self.report, min(self.process.gpus, default=float("inf")), self.process.pid
 
 
-def merge_ranks(analyses: Sequence[Analysis]) -> list[RankedProgram]:
+def merge_ranks(analyses: Sequence[Analysis], align: Align = "auto") -> list[RankedProgram]:
     """Finds the ranks of each program in one or several reports of a job, and compares their stages.
 
     Ranks are processes with the same program name that share stages with each other, directly or by way of others.
     Where some of them used CUDA, those which did not are helpers. Nothing is returned for a program with one rank only.
+    ``align`` says by which clock the starts of several reports are held against each other; see `common_clock`.
+
+    Raises:
+        UsageError: The clock asked for is not to be had.
     """
     members: dict[str, list[_Member]] = {}
     for place, analysis in enumerate(analyses):
         for member in _members(place, analysis):
             members.setdefault(member.process.name, []).append(member)
-    return [_program(ranks) for group in members.values() for ranks in _sharing(_workers(group)) if len(ranks) > 1]
+    infos = [analysis.report for analysis in analyses]
+    return [
+        _program(ranks, infos, align)
+        for group in members.values()
+        for ranks in _sharing(_workers(group))
+        if len(ranks) > 1
+    ]
 
 
 def _members(report: int, analysis: Analysis) -> Iterator[_Member]:
@@ -89,7 +100,7 @@ def _sharing(members: Iterable[_Member]) -> list[list[_Member]]:
     return [together for _, together in groups]
 
 
-def _program(members: list[_Member]) -> RankedProgram:
+def _program(members: list[_Member], reports: Sequence[ReportInfo], align: Align) -> RankedProgram:
     known = [member.process.rank for member in members]
     stated = None not in known and len(set(known)) == len(known)
     if stated:
@@ -98,11 +109,14 @@ def _program(members: list[_Member]) -> RankedProgram:
         by_rank = dict(enumerate(sorted(members, key=lambda member: member.place)))
     by_rank = dict(sorted(by_rank.items()))
     report_of = {rank: member.report for rank, member in by_rank.items()}
+    stages = list(_stages(by_rank))
+    clocks = common_clock(stages, report_of, reports, align)
     return RankedProgram(
         program=members[0].process.name,
         numbered_by="report" if stated else "order",
         ranks=[_rank(rank, member) for rank, member in by_rank.items()],
-        stages=[_stage(ranked, report_of) for ranked in _stages(by_rank)],
+        stages=[_stage(ranked, clocks, report_of) for ranked in stages],
+        clock=clocks.used,
     )
 
 
@@ -128,9 +142,10 @@ def _stages(by_rank: dict[int, _Member]) -> Iterator[Ranked]:
         waiting.extend(children.get(path, [])[::-1])
 
 
-def _stage(ranked: Ranked, report_of: dict[int, int]) -> RankedStage:
+def _stage(ranked: Ranked, clocks: Clocks, report_of: dict[int, int]) -> RankedStage:
     example = next(iter(ranked.values()))
-    missing = _no_skew(ranked, report_of)
+    one_clock = clocks.used is not None or len({report_of[rank] for rank in ranked}) == 1
+    missing = _no_skew(ranked, one_clock)
     return RankedStage(
         path=example.path,
         domains=example.domains,
@@ -142,7 +157,7 @@ def _stage(ranked: Ranked, report_of: dict[int, int]) -> RankedStage:
         wall_total_ns=_spread_of_all(ranked, lambda stage: stage.wall_ns.total),
         active_total_ns=_spread(ranked, lambda stage: stage.active_ns),
         quantities={name: _spread(ranked, quantity.of) for name, quantity in QUANTITIES.items()},
-        start_skew_ns=_skew(ranked) if missing is None else None,
+        start_skew_ns=_skew(ranked, clocks.shift) if missing is None else None,
         start_skew_missing=missing,
     )
 
@@ -169,13 +184,13 @@ def _spread_of_all(ranked: Ranked, of: Callable[[Stage], int]) -> Spread:
     return spread
 
 
-def _no_skew(ranked: Ranked, report_of: dict[int, int]) -> str | None:
+def _no_skew(ranked: Ranked, one_clock: bool) -> str | None:
     """Why the starts of a stage cannot be held against each other, None if they can."""
     counts = {stage.instances for stage in ranked.values()}
     if len(ranked) == 1:
         return "only one rank has the stage"
-    if len({report_of[rank] for rank in ranked}) > 1:
-        return "the ranks are in different reports, each with a clock of its own"
+    if not one_clock:
+        return "the ranks are in different reports, without a wall clock or a loop to align them by"
     if len(counts) > 1:
         return f"instances cannot be paired: ranks have {min(counts):,} to {max(counts):,} of them"
     if any(stage.series is None for stage in ranked.values()):
@@ -183,8 +198,9 @@ def _no_skew(ranked: Ranked, report_of: dict[int, int]) -> str | None:
     return None
 
 
-def _skew(ranked: Ranked) -> StartSkew:
+def _skew(ranked: Ranked, shift: dict[int, int]) -> StartSkew:
     starts: Int64 = np.array([stage.series.start_ns for stage in ranked.values() if stage.series], np.int64)
+    starts += np.array([[shift[rank]] for rank in ranked], np.int64)
     skew = starts.max(axis=0) - starts.min(axis=0)
     late = np.bincount(starts.argmax(axis=0)[skew > 0], minlength=len(ranked))
     return StartSkew(

@@ -1,4 +1,4 @@
-"""The tables of ``--merge-ranks``: stages over the ranks that share them, and those that only some ranks have."""
+"""The tables of ``--merge-ranks``: stages over ranks, how far apart they start, and those that only some ranks have."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from nsys_analyze.metrics.loops import largest
 from nsys_analyze.metrics.quantities import QUANTITIES, Kind, Quantity
-from nsys_analyze.metrics.results import Rank, RankedProgram, RankedStage, Spread, StartSkew
+from nsys_analyze.metrics.results import Rank, RankClock, RankedProgram, RankedStage, Spread, StartSkew
 from nsys_analyze.metrics.wording import program_name
 from nsys_analyze.views import units
+from nsys_analyze.views.columns import Measure, columns
 from nsys_analyze.views.document import Column, Group, Name, Row, Table
 from nsys_analyze.views.naming import flat_names, process_name
 from nsys_analyze.views.tables import left_out
-from nsys_analyze.views.text import visible
+from nsys_analyze.views.text import path_text, visible
 from nsys_analyze.views.units import Number
 
 _OF_LOOPS = (
@@ -28,7 +29,7 @@ _Line = tuple[Row, Quantity | None, Spread | None]
 def ranks_tables(
     programs: Sequence[RankedProgram], *, loops: int, top: int, listing: bool, several_reports: bool
 ) -> list[Table]:
-    """Returns the table of stages over ranks, and the table of those that not all ranks have.
+    """Returns the tables of stages over ranks, of how far apart these start, and of stages that not all ranks have.
 
     Args:
         programs: The ranks of each program.
@@ -44,7 +45,7 @@ def ranks_tables(
     )
     footer += [sentence for program in programs for sentence in _who(program, several_reports)]
     lines = [list(_lines(program, stages)) for program, stages in zip(programs, shown, strict=True)]
-    return [_table(programs, lines, footer), _partial(programs, top)]
+    return [_table(programs, lines, footer), _starts(programs, shown), _partial(programs, top)]
 
 
 def _shared(program: RankedProgram) -> list[RankedStage]:
@@ -76,7 +77,7 @@ def _option(shared: Sequence[Sequence[RankedStage]], top: int, *, listing: bool)
 def _lines(program: RankedProgram, stages: Sequence[RankedStage]) -> Iterator[_Line]:
     """A row for each stage, and below it one for each number that says something."""
     for stage, name in zip(stages, flat_names(stages), strict=True):
-        yield Row(name, remarks=[[_counts(program, stage), *_skew(stage)]]), None, None
+        yield Row(name, remarks=[[_counts(program, stage), *_no_skew(stage)]]), None, None
         for quantity in _OF_LOOPS if stage.quantities["pace"] else _OF_OTHERS:
             spread = stage.quantities[quantity]
             if spread is not None and (spread.max or spread.min):
@@ -98,22 +99,55 @@ def _of(program: RankedProgram, stage: RankedStage) -> str:
     return f"{some:,}" if some == every else f"{some:,} of {every:,}"
 
 
-def _skew(stage: RankedStage) -> list[str]:
-    """How far apart the ranks start, and who is late."""
-    skew = stage.start_skew_ns
-    if skew is None:
-        return [f"start skew unknown: {stage.start_skew_missing}"]
-    if skew.instances == 1:
-        return [f"starts {units.duration(skew.max)} apart", *_latest(skew)]
-    median, greatest, first = (units.duration(value) for value in (skew.median, skew.max, skew.first))
-    return [f"starts {median} apart (median; first {first}, at most {greatest})", *_latest(skew)]
+def _no_skew(stage: RankedStage) -> list[str]:
+    """Why nobody can tell how far apart the ranks start."""
+    return [] if stage.start_skew_missing is None else [f"start skew unknown: {stage.start_skew_missing}"]
 
 
-def _latest(skew: StartSkew) -> list[str]:
-    if skew.latest_rank is None:
-        return []
-    often = f" {skew.latest_count:,} of {skew.instances:,} times" if skew.instances > 1 else ""
-    return [f"rank {skew.latest_rank} is last{often}"]
+_SKEW: tuple[Measure[StartSkew], ...] = (
+    Measure(title="n", write=units.counts, get=lambda skew: skew.instances, drop=3),
+    Measure(title="first", get=lambda skew: skew.first, scale="apart"),
+    Measure(title="median", get=lambda skew: skew.median, scale="apart"),
+    Measure(title="max", get=lambda skew: skew.max, scale="apart"),
+    Measure(title="last rank", write=units.counts, get=lambda skew: skew.latest_rank, drop=1),
+    Measure(title="times last", write=units.counts, get=lambda skew: skew.latest_count or None, drop=2),
+)
+
+
+def _starts(programs: Sequence[RankedProgram], shown: Sequence[Sequence[RankedStage]]) -> Table:
+    """How far apart the ranks start each stage shown, and who is late."""
+    told = [
+        [(name, stage.start_skew_ns) for stage, name in zip(stages, flat_names(stages), strict=True)]
+        for stages in shown
+    ]
+    known = [[(name, skew) for name, skew in stages if skew is not None] for stages in told]
+    clocks = [program.clock for program, stages in zip(programs, known, strict=True) if stages]
+    return Table(
+        title="Starts apart",
+        groups=[
+            Group(heading=_heading(program) if len(programs) > 1 else "", rows=[Row(name) for name, _ in stages])
+            for program, stages in zip(programs, known, strict=True)
+            if stages
+        ],
+        columns=columns(_SKEW, [skew for stages in known for _, skew in stages]),
+        footer=list(dict.fromkeys(_clock(clock) for clock in clocks if clock)),
+    )
+
+
+def _clock(clock: RankClock) -> str:
+    """By which clock starts were compared, and how far it can be trusted."""
+    if clock.by == "report":
+        return "By the clock of the report."
+    if clock.by == "iteration":
+        loop = path_text(clock.stage or [])
+        return (
+            f"By iterations: each report's clock is shifted so that instances of {loop} start together in the median. "
+            "What a rank is always late by does not show there; --align wall shows it."
+        )
+    if clock.hosts == 1:
+        return "By the wall clock of the one machine that all reports are of."
+    machines = "machines that the reports do not name" if clock.hosts is None else f"{clock.hosts:,} machines"
+    return f"By the wall clocks of {machines}: only as good as NTP or PTP kept these together, often milliseconds."
 
 
 def _table(programs: Sequence[RankedProgram], lines: Sequence[Sequence[_Line]], footer: Sequence[str]) -> Table:

@@ -36,7 +36,8 @@ PURPOSES = {
     "StringIds": "names",
     "TARGET_INFO_CUDA_DEVICE": "which GPU of the machine a CUDA device is",
     "TARGET_INFO_GPU": "names of GPUs",
-    "TARGET_INFO_SYSTEM_ENV": "CPU and driver",
+    "TARGET_INFO_SESSION_START_TIME": "when the capture began",
+    "TARGET_INFO_SYSTEM_ENV": "CPU, driver and the machine's name",
     "ThreadNames": "ranks, where MPI's table lacks",
 }
 INTRODUCTION = """\

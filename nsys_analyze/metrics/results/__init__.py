@@ -26,7 +26,7 @@ from nsys_analyze.metrics.results.parts import (
     Stall,
     StartupGap,
 )
-from nsys_analyze.metrics.results.ranks import Rank, RankedProgram, RankedStage, Spread, StartSkew
+from nsys_analyze.metrics.results.ranks import Rank, RankClock, RankedProgram, RankedStage, Spread, StartSkew
 from nsys_analyze.metrics.results.report import (
     Analysis,
     Coverage,
@@ -75,6 +75,7 @@ __all__ = [
     "Program",
     "QueueDelay",
     "Rank",
+    "RankClock",
     "RankedProgram",
     "RankedStage",
     "ReportInfo",

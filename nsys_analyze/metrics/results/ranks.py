@@ -79,13 +79,29 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankClock:
+    """The clock by which starts of ranks are held against each other.
+
+    ``by`` is "report" where all ranks are in one; else "wall", the wall clock of each report's machine, or "iteration":
+    each report's own clock, shifted so that instances of the loop ``stage`` (its path) begin together in the median.
+    ``hosts`` is how many machines the reports are of, None where not all of them tell.
+    """
+
+    by: Literal["report", "wall", "iteration"]
+    stage: list[str] | None
+    hosts: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankedProgram:
     """The ranks that run one program, and the stages that they share.
 
-    ``numbered_by`` is "report" where reports tell the ranks, else "order": by report, first GPU, process id.
+    ``numbered_by`` is "report" where reports tell the ranks, else "order": by report, first GPU, process id. ``clock``
+    is None where several reports have nothing to be aligned by.
     """
 
     program: str
     numbered_by: Literal["report", "order"]
     ranks: list[Rank]
     stages: list[RankedStage]
+    clock: RankClock | None = None

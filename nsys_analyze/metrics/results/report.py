@@ -93,7 +93,8 @@ class ReportInfo:
     """Where the numbers come from. ``capture`` holds the capture's settings where the report states them.
 
     ``command`` is the name of the program that was started. ``environment`` holds its environment variables as far as
-    they may be kept, None being a value that is not shown; it is None where the report tells of none.
+    they may be kept, None being a value that is not shown; it is None where the report tells of none. ``host`` is the
+    machine's name; ``started_at_ns`` is when the report's clock was 0, ns since 1970 in UTC by its wall clock.
     """
 
     file: str
@@ -108,6 +109,8 @@ class ReportInfo:
     processes: list[Process]
     command: str | None = None
     environment: dict[str, str | None] | None = None
+    host: str | None = None
+    started_at_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
