@@ -108,18 +108,24 @@ def reports_in(folder: Path) -> list[Path]:
     """
     if is_table_folder(folder):
         return [folder]
-    found: dict[str, Path] = {}
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    for suffix in _EXPORTS:
-        for path in files:
-            if path.name.endswith(suffix):
-                found.setdefault(path.name.removesuffix(suffix), path)
+    found = reports_among(files)
     saved = [path for path in files if path.suffix == ".json" and is_saved(path)]
     if not found and not saved:
         raise ReportError(
             f"{folder}: a folder without reports (.sqlite, .sqlite.xz, .nsys-rep) or saved results (.json)"
         )
-    return sorted(found.values()) or saved
+    return found or saved
+
+
+def reports_among(files: Sequence[Path]) -> list[Path]:
+    """Returns the files that are reports by their suffix, once each where a folder holds them in several forms."""
+    found: dict[Path, Path] = {}
+    for suffix in _EXPORTS:
+        for path in files:
+            if path.name.endswith(suffix):
+                found.setdefault(path.with_name(path.name.removesuffix(suffix) or suffix), path)
+    return sorted(found.values())
 
 
 def _name(side: Source | Sequence[Source], sources: Sequence[Source]) -> Path:

@@ -16,6 +16,7 @@ from nsys_analyze.cli.capture import capture
 from nsys_analyze.cli.check import check
 from nsys_analyze.cli.compare import compare
 from nsys_analyze.cli.doctor import doctor
+from nsys_analyze.cli.fleet import fleet
 from nsys_analyze.cli.history import history
 from nsys_analyze.cli.kernels import kernels
 from nsys_analyze.cli.report import report
@@ -39,6 +40,7 @@ Examples:
   nsys-analyze compare a.sqlite b.sqlite          how b differs from a, and what changed around them
   nsys-analyze check new/ --baseline old/         fails where startup or launching got slower
   nsys-analyze history results.db                 runs that check --save kept
+  nsys-analyze fleet 'runs/**/*.nsys-rep' -o out  many reports at once, into one dataset
   nsys-analyze doctor report.sqlite               what it can answer, and what would help
   nsys-analyze kernels report.sqlite              the kernels of each loop
   nsys-analyze trace report.sqlite -o t.pftrace   a picture for ui.perfetto.dev
@@ -67,6 +69,7 @@ app.add_command(report)
 app.add_command(compare)
 app.add_command(check)
 app.add_command(history)
+app.add_command(fleet)
 app.add_command(doctor)
 app.add_command(kernels)
 app.add_command(capture)

@@ -6,7 +6,8 @@ import contextlib
 import functools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
@@ -17,6 +18,8 @@ from nsys_analyze.cli import output
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from nsys_analyze.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -105,6 +108,17 @@ class Reading:
                 raise UsageError(f"--fold {expression}: not a regular expression: {error}") from error
         return reading
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of `open_report`."""
+        return {
+            "attribution": self.attribution,
+            "fold": not self.no_fold,
+            "fold_patterns": self.fold,
+            "domains": self.domain or None,
+            "compile_rules": self.compile_rules,
+        }
+
 
 def read(path: str, reading: Reading, *, environment: Sequence[str] = ()) -> Report:
     """Opens a report, showing that it does; ``environment`` names variables to keep beside the known ones.
@@ -115,15 +129,7 @@ def read(path: str, reading: Reading, *, environment: Sequence[str] = ()) -> Rep
     with progress(f"reading {path}"):
         import nsys_analyze
 
-        return nsys_analyze.open_report(
-            path,
-            attribution=reading.attribution,
-            fold=not reading.no_fold,
-            fold_patterns=reading.fold,
-            domains=reading.domain or None,
-            compile_rules=reading.compile_rules,
-            environment=environment,
-        )
+        return nsys_analyze.open_report(path, environment=environment, **reading.arguments)
 
 
 def destination(
@@ -167,6 +173,20 @@ def chosen_format(asked: str | None, target: str | None, suffixes: Mapping[str, 
     if named not in (None, asked) and suffix.lower() != _ANY_TEXT:
         raise UsageError(f"{target}: --format {asked} contradicts the suffix {suffix}, which is {named}; leave one out")
     return asked
+
+
+@contextlib.contextmanager
+def counting(message: str) -> Iterator[Callable[[str], None]]:
+    """Shows what goes on, as `progress` does; what it yields changes the message."""
+    with progress(message) as status:
+        if status is None:
+            yield lambda _: None
+            return
+        from rich.text import Text
+
+        from nsys_analyze.views.text import visible
+
+        yield lambda now: typing.cast("Status", status).update(Text(visible(now)))
 
 
 def progress(message: str) -> contextlib.AbstractContextManager[object]:

@@ -57,20 +57,26 @@ def finished(folder: Path, name: str, asked: Mapping[str, Any], profiler: Sequen
 
 
 def unprofiled_times(report: Path) -> dict[str, int]:
-    """What stages of a report took without the profiler, by pattern, ns: as the record beside it says, if one is there.
+    """What stages of a report took without the profiler, by pattern, ns, if a record beside it says so."""
+    record = recorded(report)
+    if record is None:
+        return {}
+    unprofiled = record["unprofiled"]
+    times = {_STEP: round(unprofiled["step_median_ns"])}
+    if _COMPILE in unprofiled["stages_ns"]:
+        times[f"{_COMPILE}@{STAGES}"] = unprofiled["stages_ns"][_COMPILE]
+    return times
 
-    The record of CASE.sqlite is CASE.case.json, and so is that of one rank, CASE.rank0.sqlite.
-    """
+
+def recorded(report: Path) -> Record | None:
+    """The record of the case that a report is of, None where none lies beside it."""
+    return next((record for path in record_paths(report) if (record := _read(path)) is not None), None)
+
+
+def record_paths(report: Path) -> list[Path]:
+    """Where the record of a report may lie: that of CASE.sqlite is CASE.case.json, and so is CASE.rank0.sqlite's."""
     stem = _SUFFIXES.sub("", report.name)
-    for name in (stem, _RANK.sub("", stem)):
-        record = _read(record_path(report.parent, name))
-        if record is not None:
-            unprofiled = record["unprofiled"]
-            times = {_STEP: round(unprofiled["step_median_ns"])}
-            if _COMPILE in unprofiled["stages_ns"]:
-                times[f"{_COMPILE}@{STAGES}"] = unprofiled["stages_ns"][_COMPILE]
-            return times
-    return {}
+    return [record_path(report.parent, name) for name in dict.fromkeys((stem, _RANK.sub("", stem)))]
 
 
 def write_record(folder: Path, name: str, record: Record) -> None:

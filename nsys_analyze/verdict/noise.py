@@ -26,9 +26,9 @@ from nsys_analyze.verdict.samples import ReportSample, StageSample
 
 Float64 = npt.NDArray[np.float64]
 _LEAST_SPREAD = 0.05  # of the log of the yardstick: below, it tells nothing about the exponent
-_LEAST_SD = 0.01  # nobody's GPU clocks are as steady as those of one machine
+LEAST_SD = 0.01  # nobody's GPU clocks are as steady as those of one machine
 _FULL = 30  # instances: what the packaged noise was measured on
-_ENOUGH = 8.0  # degrees of freedom: with fewer, a measurement is mixed with the packaged noise
+ENOUGH = 8.0  # degrees of freedom: with fewer, a measurement is mixed with the packaged noise
 _POOLED = ("wall", "elapsed", "pace", "cpu_overhead", "startup_gap", "startup_gap_prelude")  # share their sd
 _OF_LAUNCH_CALL = 1.2  # the median launch call varies less than the sum of calls, and leaves more
 _LIKE = {"overhead_per_kernel": "cpu_overhead"}  # the same number in another unit
@@ -48,7 +48,7 @@ class Noise:
     exponent: float | None = None
     exponent_sd: float = 0.0
     instance: float = 0.0
-    freedom: float = _ENOUGH
+    freedom: float = ENOUGH
 
     def by_launch_call(self) -> Noise:
         """The noise that the median launch call leaves as a yardstick, instead of the sum of all CUDA calls."""
@@ -176,7 +176,7 @@ def seen_in(baseline: Sequence[ReportSample], table: NoiseTable, floor: float) -
     if len(baseline) < 3:
         return table
     measured = calibrate([baseline], floor)
-    if len(baseline) > _ENOUGH:
+    if len(baseline) > ENOUGH:
         return {**table, **measured}
     larger = {
         name: replace(table[name], raw=max(noise.raw, table[name].raw), sd=max(noise.sd, table[name].sd))
@@ -237,13 +237,13 @@ def _measured(default: Noise, series: Sequence[_Series], free: _Freedom) -> Nois
         exponent=exponent,
         exponent_sd=max(default.exponent_sd, float(np.ptp(slopes)) / 2) if slopes else default.exponent_sd,
         instance=float(np.median([one.instance for one in series])),
-        freedom=max(left, _ENOUGH),
+        freedom=max(left, ENOUGH),
     )
 
 
 def _mixed(measured: float, freedom: float, default: float) -> float:
     """A measured standard deviation, mixed with the packaged one for the degrees of freedom that it lacks."""
-    lacking = max(_ENOUGH - freedom, 0.0)
+    lacking = max(ENOUGH - freedom, 0.0)
     return math.sqrt((freedom * measured**2 + lacking * default**2) / (freedom + lacking))
 
 
@@ -256,7 +256,7 @@ def _residuals(series: _Series, exponent: float | None) -> Float64:
 
 def _pooled(values: Sequence[Float64], fitted: int = 0) -> float:
     freedom = sum(len(one) - 1 for one in values) - fitted
-    return max(_LEAST_SD, math.sqrt(sum(float((one**2).sum()) for one in values) / max(freedom, 1)))
+    return max(LEAST_SD, math.sqrt(sum(float((one**2).sum()) for one in values) / max(freedom, 1)))
 
 
 def _with_shared(table: dict[str, Noise], found: Mapping[str, Sequence[_Series]], free: _Freedom) -> dict[str, Noise]:
@@ -268,14 +268,14 @@ def _with_shared(table: dict[str, Noise], found: Mapping[str, Sequence[_Series]]
     left = [np.concatenate([_residuals(one, table[name].exponent) for one in found[name]]) for name in names]
     slopes = max((sum(one.slope is not None for one in found[name]) for name in names), default=0)
     freedom = free.left(slopes)
-    if len(names) < len(_POOLED) or len({len(one) for one in left}) > 1 or freedom < _ENOUGH / 2:
+    if len(names) < len(_POOLED) or len({len(one) for one in left}) > 1 or freedom < ENOUGH / 2:
         return table
     if not all(one.any() for one in left):
         return table
     worth = len(names) ** 2 / float((np.corrcoef(left) ** 2).sum())
     series = len(left[0]) - len(found[names[0]]) - slopes
     sd = math.sqrt(sum(float((one**2).sum()) for one in left) / (len(left) * max(series, 1)))
-    shared = {name: replace(table[name], sd=max(sd, _LEAST_SD), freedom=freedom * worth) for name in names}
+    shared = {name: replace(table[name], sd=max(sd, LEAST_SD), freedom=freedom * worth) for name in names}
     return {**table, **shared}
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from nsys_analyze.metrics.loops import ancestors, identity
 from nsys_analyze.metrics.results import Analysis, KernelAnalysis, Process, RankedStage, Stage, StageKernels
 from nsys_analyze.metrics.wording import program_name
+from nsys_analyze.verdict.fleet import FleetStage
 from nsys_analyze.views.document import Name
 from nsys_analyze.views.text import path_text, visible
 
@@ -46,7 +47,7 @@ def process_name(name: str, pid: int) -> str:
     return program_name(name) or f"process {pid}"
 
 
-def flat_names(stages: Sequence[Stage] | Sequence[RankedStage]) -> list[Name]:
+def flat_names(stages: Sequence[Stage] | Sequence[RankedStage] | Sequence[FleetStage]) -> list[Name]:
     """Returns the stages' whole paths; domains are named only where two stages would read the same."""
     texts = _element_texts(stages)
     return [Name(path_text(elements), full=path_text(elements)) for elements in texts]
@@ -63,16 +64,16 @@ def tree_names(stages: Sequence[Stage]) -> list[Name]:
     return names
 
 
-def _element_texts(stages: Sequence[Stage] | Sequence[RankedStage]) -> list[list[str]]:
+def _element_texts(stages: Sequence[Stage] | Sequence[RankedStage] | Sequence[FleetStage]) -> list[list[str]]:
     same = Counter(map(_read_as, stages))
-    return [stage.path if same[_read_as(stage)] == 1 else _with_domains(stage) for stage in stages]
+    return [list(stage.path) if same[_read_as(stage)] == 1 else _with_domains(stage) for stage in stages]
 
 
-def _read_as(stage: Stage | RankedStage) -> tuple[int | None, tuple[str, ...]]:
+def _read_as(stage: Stage | RankedStage | FleetStage) -> tuple[int | None, tuple[str, ...]]:
     """What a stage reads as where domains are not written."""
     return (stage.process if isinstance(stage, Stage) else None), tuple(stage.path)
 
 
-def _with_domains(stage: Stage | RankedStage) -> list[str]:
+def _with_domains(stage: Stage | RankedStage | FleetStage) -> list[str]:
     pairs = zip(stage.path, stage.domains, strict=True)
     return [f"{name}@{domain or 'default'}" for name, domain in pairs]

@@ -1,0 +1,104 @@
+"""Workers: those of this machine, started for the occasion, or a cluster that people already run."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from nsys_analyze._version import __version__
+from nsys_analyze.errors import UsageError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_CONNECT_S = 10
+_WORKERS_S = 60
+_DEATHS = 1  # of workers that a task may survive before it is called guilty; then it is tried alone
+
+
+@contextmanager
+def local(workers: int, memory: str | None) -> Iterator[Client]:
+    """Starts worker processes on this machine, each with one thread; they end with the block.
+
+    Args:
+        workers: How many.
+        memory: What each may take, such as "4GB"; by default its share of the machine's. One that takes more is ended.
+
+    Raises:
+        UsageError: Dask is not installed, or ``memory`` is no size.
+    """
+    _require_dask()
+    import dask
+    from dask.utils import parse_bytes
+    from distributed import Client, LocalCluster
+
+    try:
+        limit = "auto" if memory is None else parse_bytes(memory)
+    except ValueError as error:
+        raise UsageError(f"--memory {memory}: not a size such as 4GB") from error
+    settings = {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.admin.tick.limit": "1h"}
+    with dask.config.set(settings), contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(
+            LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=limit,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL + 1,
+            )
+        )
+        yield stack.enter_context(Client(cluster))
+
+
+@contextmanager
+def remote(address: str) -> Iterator[Client]:
+    """Connects to a scheduler whose workers have the same version of this package.
+
+    Raises:
+        UsageError: Dask is not installed, the scheduler cannot be reached, or a worker lacks this version.
+    """
+    _require_dask()
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=_CONNECT_S)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--scheduler {address}: cannot be reached: {error}") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_WORKERS_S)
+        except TimeoutError as error:
+            raise UsageError(f"--scheduler {address}: it has no workers") from error
+        _check_versions(client)
+        yield client
+
+
+def _require_dask() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise UsageError("a fleet needs Dask: pip install 'nsys-analyze[fleet]'") from error
+
+
+def _check_versions(client: Client) -> None:
+    def version() -> str:  # a function of its own travels by value: a worker may lack the package
+        try:
+            from nsys_analyze import __version__ as installed
+        except ImportError:
+            return "none"
+        return installed
+
+    for worker, found in client.run(version).items():
+        if found != __version__:
+            what = "no nsys-analyze" if found == "none" else f"nsys-analyze {found}"
+            raise UsageError(f"worker {worker}: has {what}; install {__version__} on all workers, as here")
+
+
+def default_workers() -> int:
+    """One for each core that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,54 @@
+"""Whether a file is the one that was analysed: at a glance by its times and sizes, for certain by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from nsys_analyze._version import __version__
+from nsys_analyze.driver.records import record_paths
+
+_SIDECARS = ("-wal", "-journal")
+
+
+def fingerprint(path: Path) -> str:
+    """Sizes and times of a report's files. No write leaves the time of the last change (ctime) as it was.
+
+    Raises:
+        OSError: If the report cannot be looked at.
+    """
+    stats = [path.stat(), *(each.stat() for each in _beside(path))]
+    return ",".join(f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}" for stat in stats)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a report with what is read beside it: an unfinished write, the record of the captured case.
+
+    Raises:
+        OSError: If one of them cannot be read.
+    """
+    total = hashlib.sha256()
+    for each in (path, *_beside(path)):
+        with each.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def settings_key(reading: dict[str, Any]) -> str:
+    """What tells results apart that were made by another version or in another way, of the same reports.
+
+    Raises:
+        OSError: If a file of rules cannot be read.
+    """
+    rules = reading.get("compile_rules")
+    content = None if rules is None else hashlib.sha256(Path(rules).read_bytes()).hexdigest()
+    stated = json.dumps({**reading, "compile_rules": content, "version": __version__}, sort_keys=True)
+    return hashlib.sha256(stated.encode()).hexdigest()[:16]
+
+
+def _beside(path: Path) -> list[Path]:
+    real = path.resolve()
+    files = [*(real.with_name(real.name + suffix) for suffix in _SIDECARS), *record_paths(path)]
+    return [file for file in files if file.is_file()]
