@@ -109,6 +109,9 @@ def run(request: Request) -> int:
         try:
             with counting("starting") as show:
                 made = run_fleet(folder, reports, request.reading.arguments, _workers(request), partial(_tell, show))
+        except KeyboardInterrupt:
+            click.echo("stopped: what is finished is kept, the same command goes on", err=True)
+            raise
         finally:
             closing.write_reports(folder)
         _close(folder, request)

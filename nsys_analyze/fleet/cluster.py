@@ -48,7 +48,8 @@ def local(workers: int, memory: str | None) -> Iterator[Client]:
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=limit,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
+                preload=["nsys_analyze.fleet.preload"],
                 silence_logs=logging.CRITICAL + 1,
             )
         )

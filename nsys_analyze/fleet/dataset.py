@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.fleet.columns import QUANTITY_COLUMNS
+from nsys_analyze.fleet.task import UNKNOWN_DATE
 from nsys_analyze.metrics.patterns import matches, near_names
 from nsys_analyze.verdict.fleet import Cohort, FleetStage
 
@@ -66,8 +67,9 @@ def rows_of(folder: Path, stages: Sequence[FleetStage]) -> Iterator[tuple[FleetS
 
 
 def _texts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with ranks as texts, like everything that rows are told apart by."""
-    return rows.assign(rank=rows["rank"].astype("Int64").astype("string"))
+    """The rows with ranks as texts, like everything that rows are told apart by, and without days that nobody tells."""
+    dates = rows["date"].where(rows["date"] != UNKNOWN_DATE)
+    return rows.assign(rank=rows["rank"].astype("Int64").astype("string"), date=dates)
 
 
 def _batches(folder: Path, columns: Sequence[str]) -> Iterator[Any]:

@@ -80,11 +80,15 @@ def _info(client: Client) -> dict[str, Any]:
 
 
 def _found(future: Future) -> object:
-    if future.status == "finished":
+    """The result of a task, or what it raised; a result that was lost with its worker is made again meanwhile."""
+    from concurrent.futures import CancelledError
+
+    try:
         return future.result()
-    if future.status in ("cancelled", "lost"):
-        raise UsageError("the scheduler is gone; what was finished is kept, the same command goes on")
-    return future.exception()
+    except CancelledError as error:
+        raise UsageError("the scheduler is gone; what was finished is kept, the same command goes on") from error
+    except Exception as error:
+        return error
 
 
 def _is_death(found: object) -> bool:

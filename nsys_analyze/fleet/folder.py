@@ -88,12 +88,12 @@ class Folder:
 
     def note(self, entry: Entry) -> None:
         """Appends a line, and removes the stages that nobody refers to any more."""
-        self._journal.write(json.dumps({field.name: getattr(entry, field.name) for field in fields(Entry)}) + "\n")
-        self._journal.flush()
-        os.fsync(self._journal.fileno())
         before = self.entries.pop(entry.path, None)
         if entry.state != "gone":
             self.entries[entry.path] = entry
+        self._journal.write(json.dumps({field.name: getattr(entry, field.name) for field in fields(Entry)}) + "\n")
+        self._journal.flush()
+        os.fsync(self._journal.fileno())
         if before and before.part and before.part not in self.parts():
             (self.path / before.part).unlink(missing_ok=True)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from nsys_analyze.errors import NsysAnalyzeError
 from nsys_analyze.fleet.identity import digest, fingerprint
 
-UNKNOWN_DATE = "__HIVE_DEFAULT_PARTITION__"  # what readers of partitioned datasets take for null
+UNKNOWN_DATE = "unknown"  # the usual name of a partition for null breaks pandas, whose dictionaries hold none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

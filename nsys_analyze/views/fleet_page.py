@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ from nsys_analyze.views.units import Number
 _TITLES: dict[By, str] = {"report": "Reports", "host": "Hosts", "rank": "Ranks", "date": "Days"}
 _SINGLE: dict[By, str] = {"report": "report", "host": "host", "rank": "rank", "date": "day"}
 _SHORT = ("pace", "cpu_overhead", "gpu_active", "wall")  # all that hosts, ranks and days are listed with
-_WHO = 28  # columns of a file's name
+_WHO = 20  # columns of a file's name
+_SUFFIX = re.compile(r"\.(sqlite|nsys-rep|qdrep|db)(\.xz)?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,7 @@ class Headline:
 
 
 def compose(summary: FleetSummary, headline: Headline, top: int) -> Document:
-    """Returns the page; a table of what stands out, or failed, has ``top`` rows at most, 0 for any number."""
+    """Returns the page; it lists ``top`` reports, hosts, ranks and days that stand out, and that failed; 0 for all."""
     names = _Names(summary)
     tables = [_spreads(summary.stages, by, names) for by in EVERY_BY]
     tables.append(_findings(summary.findings, top, names))
@@ -50,7 +52,7 @@ def compose(summary: FleetSummary, headline: Headline, top: int) -> Document:
 
 
 class _Names:
-    """What stages and reports are called: reports by their files, without the folder that all of them are in."""
+    """What stages and reports are called: reports by their files, without suffix and the folder that all are in."""
 
     def __init__(self, summary: FleetSummary) -> None:
         stages = [summed.stage for summed in summary.stages]
@@ -67,7 +69,7 @@ class _Names:
 
     def of(self, by: By, name: str) -> str:
         """What a report, host, rank or day is called."""
-        return visible(name.removeprefix(self._folder) if by == "report" else name)
+        return visible(_SUFFIX.sub("", name.removeprefix(self._folder)) if by == "report" else name)
 
 
 def _heading(headline: Headline) -> list[str]:
@@ -99,7 +101,7 @@ def _spreads(stages: Sequence[Summed], by: By, names: _Names) -> Table:
             heading = _cohort(cohort) if len(cohorts) > 1 else ""
             groups.append(Group(heading=heading, rows=[row for row, _, _ in found]))
             lines += [(quantity, spread) for _, quantity, spread in found]
-    return Table(title=_TITLES[by], groups=groups, columns=_columns(lines, by, names), name_kept=22)
+    return Table(title=_TITLES[by], groups=groups, columns=_columns(lines, by, names))
 
 
 def _cohort(cohort: Cohort) -> str:
@@ -156,20 +158,20 @@ def _written(quantity: str, values: Sequence[float]) -> list[Number | None]:
 
 
 def _findings(findings: Sequence[Finding], top: int, names: _Names) -> Table:
-    shown = findings[: top or None]
+    """What stands out, together what does so by the same number of the same stage."""
+    groups: dict[str, list[Finding]] = {}
     several = len({finding.stage.cohort for finding in findings}) > 1
-    groups = [
-        Group(
-            heading=_TITLES[by],
-            rows=[Row(_finding(finding, names, several=several)) for finding in shown if finding.by == by],
-        )
-        for by in EVERY_BY
-        if any(finding.by == by for finding in shown)
-    ]
+    most = [finding for by in EVERY_BY for finding in [each for each in findings if each.by == by][: top or None]]
+    for finding in most:
+        groups.setdefault(_about(finding, names, several=several), []).append(finding)
+    shown = [finding for group in groups.values() for finding in group]
     numbers = [_written(finding.quantity, [finding.value, finding.median]) for finding in shown]
     return Table(
         title="Beyond the fleet's median",
-        groups=groups,
+        groups=[
+            Group(heading=heading, rows=[Row(_finding(finding, names)) for finding in group])
+            for heading, group in groups.items()
+        ],
         columns=[
             Column(title="value", cells=[row[0] for row in numbers]),
             Column(title="median", cells=[row[1] for row in numbers]),
@@ -179,8 +181,12 @@ def _findings(findings: Sequence[Finding], top: int, names: _Names) -> Table:
     )
 
 
-def _finding(finding: Finding, names: _Names, *, several: bool) -> Name:
-    who = ("rank " if finding.by == "rank" else "") + names.of(finding.by, finding.name)
+def _about(finding: Finding, names: _Names, *, several: bool) -> str:
     cohort = f" ({_cohort(finding.stage.cohort)})" if several else ""
-    text = f"{who}: {names.of_stage(finding.stage)}{cohort}, {QUANTITIES[finding.quantity].title}"
-    return Name(text, full=text)
+    title = QUANTITIES[finding.quantity].title
+    return f"{_TITLES[finding.by]}: {names.of_stage(finding.stage)}, {title}{cohort}"
+
+
+def _finding(finding: Finding, names: _Names) -> Name:
+    name = ("rank " if finding.by == "rank" else "") + names.of(finding.by, finding.name)
+    return Name(name, full=name)
