@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 By = Literal["report", "host", "rank", "date"]
 EVERY_BY: tuple[By, ...] = ("report", "host", "rank", "date")
+FINDINGS_BY: tuple[By, ...] = ("host", "rank", "date", "report")
+"""What stands out together comes before the single reports."""
 
 
 class Cohort(NamedTuple):
@@ -86,7 +88,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FleetSummary:
-    """All stages, and all findings: the surest first, what takes longer before what takes less."""
+    """All stages, and all findings: by `FINDINGS_BY`, what takes longer before what takes less, the surest first."""
 
     stages: list[Summed]
     findings: list[Finding]
@@ -125,7 +127,7 @@ def summarise(stages: Sequence[tuple[FleetStage, pd.DataFrame]]) -> FleetSummary
             )
             for stage, rows in stages
         ],
-        sorted(findings, key=lambda finding: (EVERY_BY.index(finding.by), not finding.more, finding.p)),
+        sorted(findings, key=lambda finding: (FINDINGS_BY.index(finding.by), not finding.more, finding.p)),
     )
 
 

@@ -8,7 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nsys_analyze.metrics.quantities import QUANTITIES, Kind
-from nsys_analyze.verdict.fleet import EVERY_BY, By, Cohort, Finding, FleetStage, FleetSummary, Spread, Summed
+from nsys_analyze.verdict.fleet import (
+    EVERY_BY,
+    FINDINGS_BY,
+    By,
+    Cohort,
+    Finding,
+    FleetStage,
+    FleetSummary,
+    Spread,
+    Summed,
+)
 from nsys_analyze.views import units
 from nsys_analyze.views.document import Column, Document, Group, Name, Remarks, Row, Table
 from nsys_analyze.views.naming import flat_names
@@ -161,7 +171,7 @@ def _findings(findings: Sequence[Finding], top: int, names: _Names) -> Table:
     """What stands out, together what does so by the same number of the same stage."""
     groups: dict[str, list[Finding]] = {}
     several = len({finding.stage.cohort for finding in findings}) > 1
-    most = [finding for by in EVERY_BY for finding in [each for each in findings if each.by == by][: top or None]]
+    most = [finding for by in FINDINGS_BY for finding in [each for each in findings if each.by == by][: top or None]]
     for finding in most:
         groups.setdefault(_about(finding, names, several=several), []).append(finding)
     shown = [finding for group in groups.values() for finding in group]
