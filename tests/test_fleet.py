@@ -338,6 +338,7 @@ def test_dask_is_only_asked_for_when_needed(runs, tmp_path, monkeypatch, capsys)
     [
         (["--scheduler", "tcp://127.0.0.1:1", "--workers", "2"], "they do not go with --scheduler"),
         (["--memory", "lots"], "--memory lots: not a size such as 4GB"),
+        (["--memory", "100MB"], "--memory 100MB: too little for a worker, which takes 256MB at least"),
     ],
 )
 def test_what_cannot_be(runs, tmp_path, capsys, arguments, message):

@@ -123,7 +123,7 @@ def _workers(request: Request) -> Callable[[], AbstractContextManager[Client]]:
 
     if request.scheduler is not None:
         return partial(cluster.remote, request.scheduler)
-    return partial(cluster.local, request.workers or cluster.default_workers(), request.memory)
+    return lambda: cluster.local(request.workers or cluster.default_workers(), request.memory)
 
 
 def _tell(show: Callable[[str], None], so_far: Progress, entry: Entry | None) -> None:

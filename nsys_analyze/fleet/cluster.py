@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 _CONNECT_S = 10
 _WORKERS_S = 60
-_DEATHS = 1  # of workers that a task may survive before it is called guilty; then it is tried alone
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # deaths of workers that a task survives; then it is tried alone
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,  # one that keeps what it once took would never go on
+    "distributed.worker.memory.terminate": 0.95,
+}
+_LEAST_MEMORY = 256 * 10**6  # bytes: a worker takes more than half of it before it reads anything
+_WORTHWHILE_MEMORY = 10**9
 
 
 @contextmanager
@@ -29,7 +37,7 @@ def local(workers: int, memory: str | None) -> Iterator[Client]:
         memory: What each may take, such as "4GB"; by default its share of the machine's. One that takes more is ended.
 
     Raises:
-        UsageError: Dask is not installed, or ``memory`` is no size.
+        UsageError: Dask is not installed, or ``memory`` is no size, or too little.
     """
     _require_dask()
     import dask
@@ -37,17 +45,18 @@ def local(workers: int, memory: str | None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     try:
-        limit = "auto" if memory is None else parse_bytes(memory)
+        limit = None if memory is None else int(parse_bytes(memory))
     except ValueError as error:
         raise UsageError(f"--memory {memory}: not a size such as 4GB") from error
-    settings = {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.admin.tick.limit": "1h"}
-    with dask.config.set(settings), contextlib.ExitStack() as stack:
+    if limit is not None and limit < _LEAST_MEMORY:
+        raise UsageError(f"--memory {memory}: too little for a worker, which takes 256MB at least")
+    with dask.config.set(_SETTINGS), contextlib.ExitStack() as stack:
         cluster = stack.enter_context(
             LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                memory_limit=limit,
+                memory_limit="auto" if limit is None else limit,
                 dashboard_address="127.0.0.1:0",
                 preload=["nsys_analyze.fleet.preload"],
                 silence_logs=logging.CRITICAL + 1,
@@ -101,5 +110,12 @@ def _check_versions(client: Client) -> None:
 
 
 def default_workers() -> int:
-    """One for each core that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """One for each core that this process may use, as far as each then has a GB of memory.
+
+    Raises:
+        UsageError: Dask is not installed.
+    """
+    _require_dask()
+    from distributed.system import MEMORY_LIMIT
+
+    return max(1, min(len(os.sched_getaffinity(0)), int(MEMORY_LIMIT // _WORTHWHILE_MEMORY)))
