@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING
 
 from nsys_analyze.fleet.dataset import chosen, rows_of
 from nsys_analyze.fleet.folder import Folder, put
 from nsys_analyze.fleet.task import Facts
+from nsys_analyze.metrics import flat
 from nsys_analyze.verdict.fleet import Finding, FleetSummary, summarise
 from nsys_analyze.views.flat_rows import FlatRows
 
@@ -36,20 +37,11 @@ def write_reports(folder: Folder) -> None:
     """Writes ``reports.parquet``: a row a file, those that failed too."""
     from nsys_analyze.views import parquet_view
 
-    hints = get_type_hints(Facts)
-    of_facts = {
-        name: next(kind for kind in (int, float, list, str) if _allows(hint, kind)) for name, hint in hints.items()
-    }
+    of_facts = dict(zip(flat.header(Facts), flat.kinds(Facts), strict=True))
     entries = sorted(folder.entries.values(), key=lambda entry: entry.path)
     rows = [[*(getattr(entry, name) for name in _OF_ENTRY), *_facts(entry, list(of_facts))] for entry in entries]
     table = FlatRows([*_OF_ENTRY, *of_facts], [*_OF_ENTRY.values(), *of_facts.values()], rows)
     put(folder.path / "reports.parquet", parquet_view.render(table))
-
-
-def _allows(hint: Any, kind: type) -> bool:
-    return kind in (hint, get_origin(hint), *getattr(hint, "__args__", ())) and (kind is list) == (
-        get_origin(hint) is list
-    )
 
 
 def _facts(entry: Entry, names: Sequence[str]) -> list[object]:

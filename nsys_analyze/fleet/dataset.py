@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 5  # loops, and other stages of the top level, of a cohort
-_SEPARATOR = "\x1f"  # of the elements of a path, within a batch
+_ELEMENT, _FIELD, _NULL = "\x1f", "\x1e", "\0"  # what separates elements of a path, and parts of an identity
+_BATCHES = 64  # whose sums are added up at once
 _OF_LOOPS = ("pace", "cpu_overhead", "gpu_active", "startup_gap", "startup_gap_exposed", "kernels")
 _OF_OTHERS = ("wall", "compile_time", "startup_gap", "gpu_active")
-_COHORT = list(Cohort._fields)
-_IDENTITY = [*_COHORT, "path", "domains"]
+_IDENTITY = [*Cohort._fields, "path", "domains"]
 _SUMS = [("report", "count"), ("pace_ns", "count"), ("active_ns", "sum"), ("wall_total_ns", "sum")]
 
 
@@ -34,36 +34,36 @@ def chosen(folder: Path, patterns: Sequence[str]) -> list[FleetStage]:
     """
     used = _used(folder)
     if patterns:
-        return [_stage(row) for row in _matching(used, patterns)]
+        return _matching(list(used), patterns)
     found: list[FleetStage] = []
-    cohorts = dict.fromkeys(_cohort(row) for row in used)
-    for cohort in cohorts:
-        own = [row for row in used if _cohort(row) == cohort and row["report_count"] > 1]
-        loops = sorted((row for row in own if _is_loop(row)), key=lambda row: -(row["active_ns_sum"] or 0))
-        tops = [row for row in own if not _is_loop(row) and _SEPARATOR not in row["path"]]
-        tops.sort(key=lambda row: -(row["wall_total_ns_sum"] or 0))
-        found += [_stage(row) for row in (*loops[:_MOST], *tops[:_MOST])]
+    for cohort in dict.fromkeys(stage.cohort for stage in used):
+        own = {stage: use for stage, use in used.items() if stage.cohort == cohort and use["report_count"] > 1}
+        loops = sorted((stage for stage in own if stage.loop), key=lambda stage: -(own[stage]["active_ns_sum"] or 0))
+        tops = [stage for stage in own if not stage.loop and len(stage.path) == 1]
+        tops.sort(key=lambda stage: -(own[stage]["wall_total_ns_sum"] or 0))
+        found += [*loops[:_MOST], *tops[:_MOST]]
     return found
 
 
 def rows_of(folder: Path, stages: Sequence[FleetStage]) -> Iterator[tuple[FleetStage, pd.DataFrame]]:
     """Yields the numbers of each stage, a row a report and process: see `nsys_analyze.verdict.fleet.summarise`."""
-    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    identity_of = {_identity(stage): stage for stage in stages}
-    pieces: dict[FleetStage, list[pd.DataFrame]] = {stage: [] for stage in stages}
+    stage_of = {_identity(stage): stage for stage in stages}
+    wanted = pa.array(list(stage_of), pa.string())
     names = ["file", "host", "rank", "date"]
-    for batch in _batches(folder, [*names, *QUANTITY_COLUMNS.values()]):
-        frame = batch.to_pandas()
-        keys = list(zip(*(frame[name] for name in _IDENTITY), strict=True))
-        frame["stage"] = [identity_of.get(tuple(None if pd.isna(part) else part for part in key)) for key in keys]
-        for stage, rows in frame[frame["stage"].notna()].groupby("stage", sort=False):
-            asked = _OF_LOOPS if stage.loop else _OF_OTHERS
-            columns = {"file": "report", **{QUANTITY_COLUMNS[name]: name for name in asked}}
-            pieces[stage].append(rows[[*names, *(QUANTITY_COLUMNS[name] for name in asked)]].rename(columns=columns))
-    for stage, found in pieces.items():
-        if found:
-            yield stage, _texts(pd.concat(found, ignore_index=True))
+    batches = _batches(folder, [*names, *QUANTITY_COLUMNS.values()])
+    kept = [batch.filter(pc.is_in(batch["identity"], wanted)) for batch in batches]
+    if not kept:
+        return
+    frame = pa.concat_tables(kept).to_pandas()
+    groups = {str(identity): rows for identity, rows in frame.groupby("identity", sort=False)}
+    for identity, stage in stage_of.items():
+        rows = groups[identity]
+        asked = _OF_LOOPS if stage.loop else _OF_OTHERS
+        columns = {"file": "report", **{QUANTITY_COLUMNS[name]: name for name in asked}}
+        yield stage, _texts(rows[[*names, *(QUANTITY_COLUMNS[name] for name in asked)]].rename(columns=columns))
 
 
 def _texts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -73,66 +73,62 @@ def _texts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _batches(folder: Path, columns: Sequence[str]) -> Iterator[Any]:
-    """The dataset as small tables, with paths and domains joined to texts."""
+    """The dataset as small tables: these columns, and what a row is about as one text, ``identity``."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
     partitioning = ds.partitioning(pa.schema([("date", pa.string())]), flavor="hive")
     dataset = ds.dataset(folder, format="parquet", partitioning=partitioning)
-    wanted = list(dict.fromkeys([*_IDENTITY, *columns]))
-    for batch in dataset.to_batches(columns=wanted, batch_readahead=2, fragment_readahead=2):
+    for batch in dataset.to_batches(columns=list(dict.fromkeys([*_IDENTITY, *columns]))):
         table = pa.table(batch)
-        for name in ("path", "domains"):
-            place = table.schema.get_field_index(name)
-            table = table.set_column(place, name, pc.binary_join(table[name], _SEPARATOR))
-        yield table
+        texts = [table[name] for name in Cohort._fields]
+        texts += [pc.binary_join(table[name], _ELEMENT) for name in ("path", "domains")]
+        identity = pc.binary_join_element_wise(*texts, _FIELD, null_handling="replace", null_replacement=_NULL)
+        yield table.select(columns).append_column("identity", identity)
 
 
-def _used(folder: Path) -> list[dict[str, Any]]:
+def _used(folder: Path) -> dict[FleetStage, dict[str, Any]]:
     """Every stage with how many rows it has, how many of them have a pace, and GPU and wall time in all."""
+    sums: list[Any] = []
+    for batch in _batches(folder, [name for name, _ in _SUMS]):
+        sums.append(batch.group_by("identity").aggregate(_SUMS))
+        if len(sums) == _BATCHES:
+            sums = [_added(sums)]
+    rows = _added(sums).sort_by("identity").to_pylist() if sums else []
+    return {_stage(row): row for row in rows}
+
+
+def _added(sums: Sequence[Any]) -> Any:
+    """Sums of sums, under the names that they had."""
     import pyarrow as pa
 
-    total = None
-    for batch in _batches(folder, [name for name, _ in _SUMS]):
-        part = batch.group_by(_IDENTITY).aggregate(_SUMS)
-        total = part if total is None else _added(pa.concat_tables([total, part]))
-    return total.sort_by([(name, "ascending") for name in _IDENTITY]).to_pylist() if total is not None else []
-
-
-def _added(parts: Any) -> Any:
-    """Sums of sums, under the names that they had."""
     names = [f"{name}_{how}" for name, how in _SUMS]
-    added = parts.group_by(_IDENTITY).aggregate([(name, "sum") for name in names])
-    return added.rename_columns([*_IDENTITY, *names])
+    added = pa.concat_tables(sums).group_by("identity").aggregate([(name, "sum") for name in names])
+    return added.rename_columns(["identity", *names])
 
 
-def _matching(used: Sequence[dict[str, Any]], patterns: Sequence[str]) -> list[dict[str, Any]]:
-    stages = [_stage(row) for row in used]
-    hits = {pattern: [matches(pattern, stage.path, stage.domains) for stage in stages] for pattern in patterns}
-    for pattern, hit in hits.items():
-        if not any(hit):
+def _matching(stages: Sequence[FleetStage], patterns: Sequence[str]) -> list[FleetStage]:
+    found: dict[FleetStage, None] = {}
+    for pattern in patterns:
+        hits = [stage for stage in stages if matches(pattern, stage.path, stage.domains)]
+        if not hits:
             near = ", ".join(near_names(pattern, [list(stage.path) for stage in stages])) or "there are no stages"
             raise UsageError(f"--stage {pattern}: matches no stage (nearest: {near})")
-    return [row for place, row in enumerate(used) if any(hit[place] for hit in hits.values())]
+        found |= dict.fromkeys(hits)
+    return list(found)
 
 
-def _cohort(row: dict[str, Any]) -> Cohort:
-    return Cohort(*(row[name] for name in _COHORT))
-
-
-def _is_loop(row: dict[str, Any]) -> bool:
-    return bool(row["pace_ns_count"] * 2 > row["report_count"])
-
-
-def _stage(row: dict[str, Any]) -> FleetStage:
+def _stage(row: Mapping[str, Any]) -> FleetStage:
+    *cohort, path, domains = row["identity"].split(_FIELD)
     return FleetStage(
-        cohort=_cohort(row),
-        path=tuple(row["path"].split(_SEPARATOR)),
-        domains=tuple(row["domains"].split(_SEPARATOR)),
-        loop=_is_loop(row),
+        cohort=Cohort(*(None if part == _NULL else part for part in cohort)),
+        path=tuple(path.split(_ELEMENT)),
+        domains=tuple(domains.split(_ELEMENT)),
+        loop=row["pace_ns_count"] * 2 > row["report_count"],
     )
 
 
-def _identity(stage: FleetStage) -> tuple[str | None, ...]:
-    return (*stage.cohort, _SEPARATOR.join(stage.path), _SEPARATOR.join(stage.domains))
+def _identity(stage: FleetStage) -> str:
+    cohort = [_NULL if part is None else part for part in stage.cohort]
+    return _FIELD.join([*cohort, _ELEMENT.join(stage.path), _ELEMENT.join(stage.domains)])

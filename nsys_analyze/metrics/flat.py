@@ -17,7 +17,7 @@ _LEFT_OUT = ("series", "gpu_window_ns", "stalls", "names")  # lists of their own
 _COUNTS = ("count", "first_count", "modules")  # among times
 
 
-def header(kind: type[Row]) -> list[str]:
+def header(kind: type) -> list[str]:
     """Names of the columns of a result type: ``wall_ns.total`` is ``wall_total_ns``, whatever the report holds."""
     names = []
     for name, inner in _fields(kind):
@@ -25,7 +25,7 @@ def header(kind: type[Row]) -> list[str]:
     return names
 
 
-def kinds(kind: type[Row]) -> list[type]:
+def kinds(kind: type) -> list[type]:
     """What each column holds beside None: bool, int, float, str or list."""
     hints = typing.get_type_hints(kind)
     found = []
