@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST = 5  # loops, and other stages of the top level, of a cohort
 _ELEMENT, _FIELD, _NULL = "\x1f", "\x1e", "\0"  # what separates elements of a path, and parts of an identity
 _BATCHES = 64  # whose sums are added up at once
+_FILES = 200  # of a dataset at once: it remembers what it read of each
 _OF_LOOPS = ("pace", "cpu_overhead", "gpu_active", "startup_gap", "startup_gap_exposed", "kernels")
 _OF_OTHERS = ("wall", "compile_time", "startup_gap", "gpu_active")
 _IDENTITY = [*Cohort._fields, "path", "domains"]
@@ -79,13 +80,16 @@ def _batches(folder: Path, columns: Sequence[str]) -> Iterator[Any]:
     import pyarrow.dataset as ds
 
     partitioning = ds.partitioning(pa.schema([("date", pa.string())]), flavor="hive")
-    dataset = ds.dataset(folder, format="parquet", partitioning=partitioning)
-    for batch in dataset.to_batches(columns=list(dict.fromkeys([*_IDENTITY, *columns]))):
-        table = pa.table(batch)
-        texts = [table[name] for name in Cohort._fields]
-        texts += [pc.binary_join(table[name], _ELEMENT) for name in ("path", "domains")]
-        identity = pc.binary_join_element_wise(*texts, _FIELD, null_handling="replace", null_replacement=_NULL)
-        yield table.select(columns).append_column("identity", identity)
+    files = sorted(map(str, folder.rglob("*.parquet")))
+    for start in range(0, len(files), _FILES):
+        some = files[start : start + _FILES]
+        dataset = ds.dataset(some, format="parquet", partitioning=partitioning, partition_base_dir=str(folder))
+        for batch in dataset.to_batches(columns=list(dict.fromkeys([*_IDENTITY, *columns]))):
+            table = pa.table(batch)
+            texts = [table[name] for name in Cohort._fields]
+            texts += [pc.binary_join(table[name], _ELEMENT) for name in ("path", "domains")]
+            identity = pc.binary_join_element_wise(*texts, _FIELD, null_handling="replace", null_replacement=_NULL)
+            yield table.select(columns).append_column("identity", identity)
 
 
 def _used(folder: Path) -> dict[FleetStage, dict[str, Any]]:
