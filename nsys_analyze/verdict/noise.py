@@ -59,7 +59,7 @@ class Noise:
 
     def shrunk_to(self, share: float) -> Noise:
         """The noise of captures that are more alike than runs are; see `nsys_analyze.verdict.likeness`."""
-        raw, sd = (min(one, max(share * one, _LEAST_SD)) for one in (self.raw, self.sd))
+        raw, sd = (min(one, max(share * one, LEAST_SD)) for one in (self.raw, self.sd))
         return replace(self, raw=raw, sd=sd)
 
     def with_few(self, steady: int) -> Noise:
