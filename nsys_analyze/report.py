@@ -17,6 +17,7 @@ from nsys_analyze.ingest.events import read_events
 from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.locate import located
 from nsys_analyze.ingest.metadata import Metadata, read_metadata
+from nsys_analyze.ingest.session import Session, read_session
 from nsys_analyze.instances import Instances, Paths, build_instances
 from nsys_analyze.instances.host_code import HostCode, host_code
 from nsys_analyze.metrics.analysis import analyse
@@ -30,7 +31,6 @@ from nsys_analyze.model.evidence import Evidence, find_evidence
 from nsys_analyze.model.folding import compile_patterns
 from nsys_analyze.model.ranges import RangeOptions
 from nsys_analyze.model.tables import Trace
-from nsys_analyze.store.session import Session, read_session
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,9 +26,11 @@ from nsys_analyze.fleet import cluster, engine, running
 from nsys_analyze.fleet.columns import QUANTITY_COLUMNS
 from nsys_analyze.fleet.finding import find_reports
 from nsys_analyze.fleet.folder import opened
+from nsys_analyze.fleet.identity import digest, fingerprint
 from nsys_analyze.fleet.task import Job, analyse
 from nsys_analyze.metrics.quantities import QUANTITIES
 from tests.exports import ExportBuilder
+from tests.folder_exports import as_folder
 
 DAY = 86_400 * 10**9
 STARTED = 1_767_225_600 * 10**9  # 2026-01-01 in UTC
@@ -172,6 +174,20 @@ def run_fleet(client, runs, out, connect=None):
     with opened(out) as folder:
         connect = connect or (lambda: contextlib.nullcontext(client))
         return running.run(folder, reports, READING, connect, lambda *_: None)
+
+
+def test_a_report_that_is_a_folder_counts_as_one(tmp_path):
+    """A change in one of its tables is a change of the report."""
+    (tmp_path / "runs").mkdir()
+    tables = as_folder(write(tmp_path / "a.sqlite"), tmp_path / "runs" / "a_pqtdir", ".parquet")
+    write(tmp_path / "runs" / "b.sqlite")
+    assert find_reports([str(tmp_path / "runs")], tmp_path / "out") == [tables, tmp_path / "runs" / "b.sqlite"]
+    assert find_reports([str(tmp_path / "runs" / "*")], tmp_path / "out") == [tables, tmp_path / "runs" / "b.sqlite"]
+    glance, content = fingerprint(tables), digest(tables)
+    assert digest(tables) == content
+    (tables / "NVTX_EVENTS.parquet").unlink()
+    assert fingerprint(tables) != glance
+    assert digest(tables) != content
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(client, runs, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nsys_analyze.comparing import reports_among
 from nsys_analyze.errors import UsageError
+from nsys_analyze.ingest.locate import is_table_folder
 
 
 def find_reports(patterns: Sequence[str], out: Path) -> list[Path]:
@@ -24,7 +25,7 @@ def find_reports(patterns: Sequence[str], out: Path) -> list[Path]:
     for pattern in patterns:
         files = [path for path in _matched(pattern) if not _is_within(path, out)]
         if not files:
-            raise UsageError(f"{pattern}: no report there (.sqlite, .sqlite.xz, .nsys-rep)")
+            raise UsageError(f"{pattern}: no report there (.sqlite, .sqlite.xz, .nsys-rep, a folder of tables)")
         for path in files:
             found.setdefault(path.absolute(), path)
     return [found[path] for path in sorted(found)]
@@ -42,9 +43,10 @@ def _matched(pattern: str) -> list[Path]:
 
 
 def _reports(path: Path) -> list[Path]:
-    if not path.is_dir():
+    if not path.is_dir() or is_table_folder(path):
         return [path]
-    return reports_among([file for file in path.rglob("*") if file.is_file()])
+    inside = list(path.rglob("*"))
+    return [*reports_among([each for each in inside if each.is_file()]), *filter(is_table_folder, inside)]
 
 
 def _is_within(path: Path, folder: Path) -> bool:

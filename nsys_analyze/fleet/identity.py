@@ -9,6 +9,7 @@ from typing import Any
 
 from nsys_analyze._version import __version__
 from nsys_analyze.driver.records import record_paths
+from nsys_analyze.ingest.tablefiles import table_files
 
 _SIDECARS = ("-wal", "-journal")
 
@@ -19,7 +20,7 @@ def fingerprint(path: Path) -> str:
     Raises:
         OSError: If the report cannot be looked at.
     """
-    stats = [path.stat(), *(each.stat() for each in _beside(path))]
+    stats = [each.stat() for each in _files(path)]
     return ",".join(f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}" for stat in stats)
 
 
@@ -30,7 +31,7 @@ def digest(path: Path) -> str:
         OSError: If one of them cannot be read.
     """
     total = hashlib.sha256()
-    for each in (path, *_beside(path)):
+    for each in _files(path):
         with each.open("rb") as file:
             total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
@@ -48,7 +49,9 @@ def settings_key(reading: dict[str, Any]) -> str:
     return hashlib.sha256(stated.encode()).hexdigest()[:16]
 
 
-def _beside(path: Path) -> list[Path]:
+def _files(path: Path) -> list[Path]:
+    """What a report consists of: one file or, for a folder, one for each table; and what is read beside it."""
     real = path.resolve()
-    files = [*(real.with_name(real.name + suffix) for suffix in _SIDECARS), *record_paths(path)]
-    return [file for file in files if file.is_file()]
+    beside = [*(real.with_name(real.name + suffix) for suffix in _SIDECARS), *record_paths(path)]
+    own = table_files(path).values() if path.is_dir() else [path]
+    return [*own, *(file for file in beside if file.is_file())]

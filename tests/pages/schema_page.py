@@ -7,8 +7,9 @@ from unittest import mock
 
 import nsys_analyze
 from nsys_analyze.ingest.events import _NEEDED
-from nsys_analyze.ingest.export import Export, open_export
+from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.inspection import inspect
+from nsys_analyze.ingest.sqliteexport import SqliteExport
 from tests.export_schema import PROFILES
 from tests.exports import ExportBuilder
 from tests.pages.markdown import page, table
@@ -73,6 +74,7 @@ def render(folder):
 
 def rows(folder):
     found = requests(folder)
+    assert set(found) == set(PURPOSES)
     return [[f"`{name}`", PURPOSES[name], columns(name, found[name])] for name in sorted(found, key=str.lower)]
 
 
@@ -88,7 +90,7 @@ def requests(folder):
     def note(table_name, names):
         asked.setdefault(table_name, {}).update(dict.fromkeys(names))
 
-    read, small, strings = Export.read, Export.rows, Export.strings
+    read, small, strings = SqliteExport.read, SqliteExport.rows, SqliteExport.strings
 
     def noted_read(self, wanted):
         for request in wanted:
@@ -105,7 +107,7 @@ def requests(folder):
 
     with ExitStack() as patches:
         for name, function in (("read", noted_read), ("rows", noted_rows), ("strings", noted_strings)):
-            patches.enter_context(mock.patch.object(Export, name, function))
+            patches.enter_context(mock.patch.object(SqliteExport, name, function))
         for layout in ("3.25.0", "2.9.1"):
             path = exported(layout).write(folder / f"{layout}.sqlite")
             nsys_analyze.open_report(path)
@@ -115,11 +117,12 @@ def requests(folder):
 
 
 def exported(layout):
-    """An export in which a thread with a range did something in every table that is read for such threads."""
+    """An export in which a thread with a range did something in every table, and a call is told twice."""
     builder = ExportBuilder(layout)
     thread = builder.process(100).thread(name="python3")
     thread.push_pop("step", 0, 100)
     thread.os_call("read", 10, 20)
     thread.switch(0, running=True)
     thread.sample(50, "f")
+    thread.call("cudaLaunchKernel_v7000", 60, 70, doubled=True).kernel("gemm", 80, 90)
     return builder
