@@ -400,11 +400,19 @@ def test_two_ranks_share_a_model(tmp_path, parallel):
 
 
 @pytest.mark.parametrize("parallel", ["fsdp", "ddp"])
-@pytest.mark.parametrize("executor", ["eager", "aot_eager"])
-def test_a_rank_alone(monkeypatch, parallel, executor):
-    """The same in this process."""
+@pytest.mark.parametrize(
+    ("executor", "window", "told_in"), [("eager", None, "build"), ("aot_eager", "steady", "steady")]
+)
+def test_a_rank_alone(monkeypatch, events, parallel, executor, window, told_in):
+    """The same in this process; the range named after its rank lies where the capture begins."""
+    monkeypatch.setattr(staged, "cuda_profiler", lambda _: None)
+    monkeypatch.setattr(staged, "_check", lambda *_: None)
     for name, value in {"RANK": 0, "WORLD_SIZE": 1, "MASTER_ADDR": "localhost", "MASTER_PORT": 0}.items():
         monkeypatch.setenv(name, str(value))
-    outcome = staged.run(request(train=True, parallel=parallel, executor=executor))
+    outcome = staged.run(request(train=True, parallel=parallel, executor=executor, window=window))
     assert outcome["agreement"]["agrees"]
     assert not torch.distributed.is_initialized()
+    ranges = opened(events, "stages")
+    assert [ranges[place - 1 : place + 1] for place, (_, name) in enumerate(ranges) if name.startswith("rank")] == [
+        [(0, told_in), (1, "rank 0")]
+    ]

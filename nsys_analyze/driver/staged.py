@@ -41,10 +41,13 @@ class Stage:
         self._run, self._name, self._range = run, name, stage(name)
 
     def __enter__(self) -> None:
-        if self._name == self._run.request.window:
+        window = self._run.request.window
+        if self._name == window:
             self._run.open_window()
         self._begin = time.perf_counter_ns()
         self._range.__enter__()
+        if self._name == (window or "build"):
+            self._run.tell_rank()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -188,6 +191,12 @@ class Staged:
         with stage("optimizer"):
             self.optimizer.step()
             self.optimizer.zero_grad(set_to_none=True)
+
+    def tell_rank(self) -> None:
+        """Opens and closes a range by which the report of a job tells its processes apart."""
+        if self.request.parallel is not None:
+            with stage(f"rank {self.ranks.rank}"):
+                pass
 
     def open_window(self) -> None:
         """Tells a waiting profiler to begin."""
