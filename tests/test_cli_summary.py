@@ -115,6 +115,26 @@ def test_cases_come_as_they_were_finished(tmp_path):
     assert [record["name"] for record in read_records(tmp_path)] == ["b", "z", "a-4", "a-16"]
 
 
+def test_steps_that_were_timed_count_rather_than_those_of_a_rank_whose_steady_began_before(run, builder, tmp_path):
+    for launches in (1, 2):
+        thread = builder.process(100 * launches).thread()
+        if launches == 2:
+            thread.push_pop("steady", 0, 9000, domain="stages")
+        for number in range(3):
+            at = 1000 * number + 100
+            thread.push_pop(f"step {number}", at, at + 800, domain="stages")
+            for call in range(at, at + launches):
+                thread.call("cudaLaunchKernel_v7000", call, call + 1).kernel("k", call + 100, call + 101)
+    builder.write(tmp_path / "mlp.sqlite")
+    outcome = {"step_median_ns": 700, "stages_ns": {"compile": 7}, "agreement": None}
+    case = {"workload": "mlp", "executor": "eager", "sizes": {}, "env": {}, "train": False}
+    outcomes = {"unprofiled": outcome, "profiled": outcome}
+    write_record(tmp_path, "mlp", {"name": "mlp", "case": case, **outcomes, "reports": ["mlp.sqlite"]})
+    code, out, _ = run("summary", str(tmp_path))
+    assert code == 0
+    assert out.splitlines()[1].split()[-2:] == ["2", "-"]
+
+
 def test_a_folder_without_records(run, tmp_path):
     code, _, err = run("summary", str(tmp_path))
     assert (code, err) == (2, f"Error: {tmp_path}: no record of a captured case (.case.json)\n")

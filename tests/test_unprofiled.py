@@ -56,6 +56,19 @@ def test_overhead_is_what_the_gpus_work_leaves_of_the_time(stages):
     assert step.profiler_share_ns == pytest.approx(2800 / 3 - 700)
 
 
+@pytest.mark.parametrize(("kernel", "left"), [("gemm", 0), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", None)])
+def test_where_kernels_wait_for_other_ranks_nothing_can_be_left(builder, tmp_path, kernel, left):
+    thread = builder.process(100).thread()
+    for number in range(3):
+        at = 1000 * number
+        thread.push_pop(f"step {number}", at, at + 800)
+        thread.call(LAUNCH, at + 100, at + 110).kernel(kernel, at + 120, at + 720)
+    report = open_report(builder.write(tmp_path / "waiting.sqlite"))
+    enough, short = (report.analysis(unprofiled={"step": time}).stages[0] for time in (700, 500))
+    assert stated(enough) == (700, 100, 100)
+    assert stated(short) == (500, left, left)
+
+
 def test_the_last_pattern_that_matches_counts(stages):
     found = stages({"step": 700, "steady/step": 600})
     assert [found[name].unprofiled_ns for name in ("warmup / step", "steady / step")] == [700, 600]

@@ -176,6 +176,10 @@ def _row(case: Finished) -> tuple[str, ...]:
 
 
 def _step(case: Finished) -> Stage | None:
-    """The stage of the steps in a case's report, None where the report cannot be read here."""
+    """The stage of the steps in a case's report, None where the report cannot be read here.
+
+    Rather the one that was timed without nsys: a window that another rank opened cuts the range around the steps.
+    """
     stages = case.analysis.stages if case.analysis else []
-    return next((stage for stage in stages if stage.name == "step"), None)
+    steps = [stage for stage in stages if stage.name == "step"]
+    return max(steps, key=lambda stage: stage.unprofiled_ns is not None, default=None)

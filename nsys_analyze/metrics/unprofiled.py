@@ -38,7 +38,7 @@ def _with(stage: Stage, unprofiled: Mapping[str, int]) -> Stage:
     times = [time for pattern, time in unprofiled.items() if matches(pattern, stage.path, stage.domains)]
     if not times:
         return stage
-    overhead = None if stage.active_ns is None else max(times[-1] - stage.active_ns / stage.instances, 0.0)
+    overhead = _overhead(stage, times[-1])
     per_kernel = overhead * stage.instances / stage.kernels if overhead is not None and stage.kernels else None
     return replace(
         stage,
@@ -46,3 +46,12 @@ def _with(stage: Stage, unprofiled: Mapping[str, int]) -> Stage:
         unprofiled_cpu_overhead_ns=overhead,
         unprofiled_overhead_per_kernel_ns=per_kernel,
     )
+
+
+def _overhead(stage: Stage, time: int) -> float | None:
+    if stage.active_ns is None:
+        return None
+    left = time - stage.active_ns / stage.instances
+    if left < 0 and stage.communication is not None:
+        return None  # kernels that waited for another rank, longer than they did without the profiler
+    return max(left, 0.0)
