@@ -9,7 +9,7 @@ READY := .venv/.ready
 .PHONY: demo test lint bench bench-compare samples docs site fuzz lowest dist clean
 
 demo: $(READY)  ## analyse a sample report
-	@$(BIN)/nsys-analyze sample_reports/llama_thunder_torch.sqlite.xz
+	@$(BIN)/nsys-analyze sample_reports/llama-thunder.sqlite.xz
 
 test: lint  ## check everything
 	$(BIN)/pytest --numprocesses auto
@@ -64,7 +64,7 @@ $(READY): pyproject.toml
 
 .bench/large.sqlite: $(READY)
 	mkdir -p .bench
-	xz --decompress --stdout sample_reports/vit_train_eager.sqlite.xz > .bench/small.sqlite
+	xz --decompress --stdout sample_reports/vit-train-eager.sqlite.xz > .bench/small.sqlite
 	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 20 .bench/tenth.sqlite
 	$(BIN)/python benchmarks/grow.py .bench/small.sqlite 200 $@
 

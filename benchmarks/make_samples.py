@@ -61,7 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--case", action="append", default=[], dest="cases", help="the name of a case; repeatable")
-    parser.add_argument("--into", type=Path, default=Path("sample_reports/captures"))
+    parser.add_argument("--into", type=Path, default=Path("sample_reports"))
     parser.add_argument("--limit", type=float, default=4.0, help="MB that the folder may have")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["pytester"]
 
-SAMPLE_REPORTS = Path(__file__).parent.parent / "sample_reports"
+SAMPLE_REPORTS = (Path(__file__).parent / "reports", Path(__file__).parent.parent / "sample_reports")
 
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
@@ -44,13 +44,15 @@ def _pages_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Give the path of a sample report by its name, unpacked at its first use."""
+    """Give the path of a report of either folder by its name, unpacked at its first use."""
     folder = tmp_path_factory.mktemp("sample_reports")
 
     def unpack(name: str) -> Path:
         unpacked = folder / f"{name}.sqlite"
         if not unpacked.exists():
-            with lzma.open(SAMPLE_REPORTS / f"{name}.sqlite.xz") as packed, unpacked.open("wb") as file:
+            unpacked.parent.mkdir(exist_ok=True)
+            (path,) = (path for parent in SAMPLE_REPORTS if (path := parent / f"{name}.sqlite.xz").exists())
+            with lzma.open(path) as packed, unpacked.open("wb") as file:
                 shutil.copyfileobj(packed, file)
         return unpacked
 

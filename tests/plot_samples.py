@@ -126,7 +126,7 @@ def without_text(draw: Callable[[Any], Any], data: Any, target: Any) -> None:
 
 
 if __name__ == "__main__":
-    sample = open_report(Path(__file__).parent.parent / "sample_reports" / f"{SAMPLE}.sqlite.xz")
+    sample = open_report(Path(__file__).parent / "reports" / f"{SAMPLE}.sqlite.xz")
     for kind, make in PLOTS.items():
         plot = make(sample)
         without_text(plot.draw, plot.data, BASELINES / f"{kind}.png")

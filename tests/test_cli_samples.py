@@ -16,7 +16,9 @@ from markdown_it import MarkdownIt
 from nsys_analyze import cli
 from nsys_analyze.views import text
 
-SAMPLES = sorted((Path(__file__).parent.parent / "sample_reports").glob("*.sqlite.xz"))
+TESTS = Path(__file__).parent
+REPORTS = sorted((TESTS / "reports").glob("*.sqlite.xz"))
+SAMPLES = [*REPORTS, *sorted((TESTS.parent / "sample_reports").rglob("*.sqlite.xz"))]
 VALIDATOR = jsonschema.Draft202012Validator(
     json.loads((resources.files("nsys_analyze") / "result.schema.json").read_text(encoding="utf-8"))
 )
@@ -37,7 +39,7 @@ def run(capsys, monkeypatch):
 
 
 def sample(name):
-    return next(path for path in SAMPLES if path.name == f"{name}.sqlite.xz")
+    return next(path for path in REPORTS if path.name == f"{name}.sqlite.xz")
 
 
 @pytest.mark.parametrize("columns", [80, 100, 160])
@@ -48,7 +50,7 @@ def test_a_page_fits_and_can_be_read(run, path, columns):
     ranks = 2 if "fsdp" in path.name else 1
     assert len(page.splitlines()) <= 60 * ranks
     assert "steady / step" in page
-    for title in ("exposed",) if "whole" in path.name else ("us/kernel", "exposed"):  # a whole graph tells no kernels
+    for title in ("exposed",) if "whole" in str(path) else ("us/kernel", "exposed"):  # a whole graph tells no kernels
         assert title in next(line for line in page.splitlines() if line.startswith("Loops"))
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from nsys_analyze import Report, open_report
 from tests import strategies
 from tests.exports import ExportBuilder
-from tests.samples import SAMPLES
+from tests.samples import CAPTURED, SAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def under_both_rules(path: Path) -> list[Report]:
 # --- real reports
 
 
-@pytest.mark.parametrize("name", (*SAMPLES, "llama_train_fsdp", "llama_cudagraphs_whole"))
+@pytest.mark.parametrize("name", (*SAMPLES, "llama_train_fsdp", "llama_cudagraphs_whole", *CAPTURED))
 def test_real_reports(sample_report, name):
     reports = under_both_rules(sample_report(name))
     check_rules(*reports)

@@ -264,6 +264,18 @@ def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
     assert ("note", "marker-cost", "python3: request", None) in said(builder)
 
 
+@pytest.mark.parametrize(("around", "expected"), [("warmup", 1), ("CachingAutotuner.benchmark_all_configs", 0)])
+def test_ranges_inside_compilers_cost_no_loop_of_the_program(builder, thread, said, around, expected):
+    thread.push_pop(around, 50_000, 500_000)
+    for number in range(3):
+        start = 100_000 * (number + 1)
+        thread.push_pop(f"candidate {number}", start, start + 50_000)
+        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
+        for inner in range(2):
+            thread.push_pop("op", start + 100 * (inner + 1), start + 100 * (inner + 1) + 50)
+    assert [code for _, code, *_ in said(builder)].count("marker-cost") == expected
+
+
 @pytest.mark.parametrize(("length", "end"), [(50, " to record; 3 in all are under 2 us"), (3000, " to record")])
 def test_short_ranges_are_counted_where_there_are_some(builder, thread, tmp_path, length, end):
     for number in range(3):

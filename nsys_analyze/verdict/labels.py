@@ -14,7 +14,7 @@ _BETWEEN = " _-.+,;="
 
 
 def side_labels(paths: Sequence[PurePath]) -> list[str]:
-    """Returns a label for each path: ``eager`` and ``inductor`` for llama_eager.sqlite and llama_inductor.sqlite.
+    """Returns a label for each path: ``eager`` and ``inductor`` for llama-eager.sqlite and llama-inductor.sqlite.
 
     Where file names are the same, the folders that differ tell them apart; what still reads the same is numbered.
     """

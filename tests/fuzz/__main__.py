@@ -1,7 +1,7 @@
 """Tries the command on wrong reports for as long as it is told: ``python -m tests.fuzz --minutes 10``.
 
 Every input has a number, from which alone it is made: ``--only N`` makes it again, tries it, and keeps it with
-``--keep FOLDER``. Sound reports are those of ``sample_reports`` and drawn ones; half of the inputs have changed tables,
+``--keep FOLDER``. Sound reports are those of ``tests/reports`` and drawn ones; half of the inputs have changed tables,
 the others changed bytes.
 """
 
@@ -22,13 +22,13 @@ from tests.exports import ExportBuilder
 from tests.fuzz.mutations import mutate_bytes, mutate_tables
 from tests.fuzz.oracle import VERBS, Command
 
-SAMPLES = Path(__file__).parents[2] / "sample_reports"
+SAMPLES = Path(__file__).parents[1] / "reports"
 _LARGE = 200_000  # bytes; of larger reports, an analysis takes long
 _SMALL = ("llama_cudagraphs", "llama_cudagraphs_whole", "llama_eager", "llama_thunder_torch")
 
 
 def sound_reports(folder: Path, others: list[Path]) -> list[Path]:
-    """Writes sound reports: small ones of all kinds, real ones of ``sample_reports``, and those of the user."""
+    """Writes sound reports: small ones of all kinds, real ones of ``tests/reports``, and those of the user."""
     folder.mkdir()
     made = [
         _small(schema).write(folder / f"small_{schema}.sqlite") for schema in ("2.9.1", "3.0.0", "3.20.3", "3.24.14")

@@ -28,11 +28,13 @@ def notices(report: Report, stages: list[Stage]) -> Iterator[Notice]:
 
 
 def _marker_costs(loops: list[Stage], stages: list[Stage]) -> Iterator[Notice]:
-    """Loops in which recording the ranges inside takes a share of the time, the largest cost first."""
+    """Loops of the program in which recording the ranges inside takes a share of the time, the largest cost first."""
     dear = [
         (stage.markers, stage)
         for stage in loops
-        if stage.markers and stage.markers.cost_high_ns > _MARKER_SHARE * stage.wall_ns.total
+        if stage.markers
+        and stage.markers.cost_high_ns > _MARKER_SHARE * stage.wall_ns.total
+        and not stage.is_compilers_own
     ]
     for markers, stage in sorted(dear, key=lambda row: -row[0].cost_high_ns)[:_MOST_LINES]:
         yield Notice(code="marker-cost", message=_marker_cost(markers, stage, stages), stage=stage.key, level="note")
