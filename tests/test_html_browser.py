@@ -98,6 +98,8 @@ def test_details_fit_the_window_too(opened, sample_report, width):
     page = opened(analysis, width=width, kernels=[report.kernel_analysis(analysis)])
     page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    narrowest = "all => Math.min(...all.map(each => each.offsetWidth))"
+    assert page.eval_on_selector_all(".panel.wide tbody th", narrowest) > 150  # names of kernels stay readable
 
 
 def test_rows_open_and_shut_by_hand(opened):

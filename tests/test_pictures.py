@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -174,12 +175,14 @@ def lane(spans, thread=None, device=None, stream=None):
 
 
 def test_a_timeline_is_of_the_median_instance(two_steps, sample_report):
-    assert timeline(two_steps, named(two_steps, "step")).index == 1
+    assert timeline(two_steps, named(two_steps, "step")).index == 0
     report = open_report(sample_report("llama_eager"))
     step = next(each for each in report.analysis().stages if each.pace_ns)
     found = timeline(report, step)
-    elapsed = sorted(step.series.elapsed_ns)
-    assert found.elapsed == step.series.elapsed_ns[found.index] == elapsed[(len(elapsed) - 1) // 2]
+    assert found.elapsed == step.series.elapsed_ns[found.index] == step.median_instance.elapsed_ns
+    training = open_report(sample_report("vit_train_eager"))
+    step = next(each for each in training.analysis().stages if each.pace_ns)
+    assert timeline(training, step).index == step.median_instance.index
     with pytest.raises(UsageError, match="instance 2: there are 0 to 1"):
         timeline(two_steps, named(two_steps, "step"), 2)
 
@@ -212,14 +215,16 @@ def test_merging_hides_less_than_a_pixel(intervals, columns):
     start = np.array([at for at, _ in intervals], np.int64)
     end = start + np.array([length for _, length in intervals], np.int64)
     spans = merged(window, start, end, np.zeros(len(start), np.int64), ["x"], "own")
-    shown = sorted(
-        (max(low, 0), min(high, 1000)) for low, high in zip(start, end, strict=True) if high > 0 and low < 1000
-    )
+    ordered = sorted(zip(start, end, strict=True), key=lambda interval: interval[0])
+    shown = [(max(low, 0), min(high, 1000)) for low, high in ordered if high > 0 and low < 1000]
     assert sum(span.count for span in spans) == len(shown)
     covered = {ns for low, high in shown for ns in range(low, high)}
     drawn = {ns for span in spans for ns in range(span.start, span.end)}
     assert covered <= drawn
+    members = iter(shown)
     for span in spans:
+        lasted = len({ns for low, high in islice(members, span.count) for ns in range(low, high)})
+        assert span.filled == pytest.approx(lasted / max(span.end - span.start, window.pixel))
         if span.count == 1:
             assert (span.start, span.end) in shown
         else:

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
@@ -19,6 +20,7 @@ from nsys_analyze.views.plots.choosing import one_stage, several_stages
 from nsys_analyze.views.plots.direct import apart
 from nsys_analyze.views.plots.files import rendered
 from nsys_analyze.views.plots.lettering import fitted, fitting, safe, width, wrapped
+from nsys_analyze.views.plots.style import GREEN
 from tests.plot_samples import BASELINES, PLOTS, SAMPLE, SWEEP, without_text
 from tests.view_samples import HOSTILE, analysis, llama, stage
 
@@ -181,6 +183,20 @@ def test_a_picture_of_thousands_of_kernels_is_small(builder, tmp_path):
     figure = plots.timeline(report)
     assert len(rendered(figure, "svg")) < 400_000
     assert len(rendered(figure, "png")) < 150_000
+
+
+def test_a_stream_looks_as_busy_as_it_was(reports):
+    """Thousands of kernels that are thinner than a pixel must not look like a GPU that never rests."""
+    vit = reports[3]
+    step = next(each for each in vit.analysis().stages if each.name == "step" and each.pace_ns)
+    window = step.gpu_window_ns[0]
+    axes = plots.timeline(vit).axes[0]
+    green = [each for each in axes.collections if [to_hex(fill).upper() for fill in each.get_facecolor()] == [GREEN]]
+    boxes = [path.get_extents() for each in green for path in each.get_paths()]
+    high, wide = max(box.height for box in boxes), axes.get_xlim()[1]
+    assert sum(box.width * box.height for box in boxes) / high / wide == pytest.approx(
+        window.own / window.window, rel=0.1
+    )
 
 
 def test_stages_are_chosen_as_said(report, reports):

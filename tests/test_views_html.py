@@ -6,7 +6,9 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from nsys_analyze import open_report
 from nsys_analyze.metrics.breakdown import Kind
@@ -16,6 +18,7 @@ from nsys_analyze.views import html
 from nsys_analyze.views.columns import STAGE
 from nsys_analyze.views.glossary import TERMS
 from nsys_analyze.views.html import bars, page
+from nsys_analyze.views.plots.style import GAP, GPU, HOST
 from nsys_analyze.views.tables import labelled
 from tests.view_samples import (
     LLAMA,
@@ -276,3 +279,26 @@ def test_the_readme_says_the_same_of_the_numbers():
 def test_every_column_is_explained():
     tree = content(*(llama(executor) for executor in LLAMA)).tree
     assert [header.title for header in tree.headers if not header.meaning] == []
+
+
+def test_colours_mean_the_same_in_bars_and_in_plots_in_the_dark():
+    """Plots are darkened by a filter; a bar of the same part must not take the colour of another part there."""
+    style = html._asset("page.css")
+    light, dark = style.split("@media screen and (prefers-color-scheme: dark)")
+    assert "filter: invert(.91) hue-rotate(180deg)" in light
+    looks = {"host-launch": HOST["launch"], "host-sync": HOST["sync"], "host-compile": HOST["compile"]}
+    looks |= {"gpu-own": GPU["own"], "gpu-idle-startup": GPU["idle_startup"]}
+    looks |= {f"gap-{name}": GAP[name] for name in ("prelude", "launch", "queue", "exposed")}
+    for name, look in looks.items():
+        assert _fill(light, name) == look.fill.lower()
+        assert to_rgb(_fill(dark, name)) == pytest.approx(_darkened(to_rgb(look.fill)), abs=0.01), name
+
+
+def _fill(style, look):
+    return re.findall(rf"\.{look}\b[^{{}}]*{{ fill: (#\w+); }}", style)[0]
+
+
+def _darkened(colour):
+    """What CSS's invert(.91) hue-rotate(180deg) makes of a colour (Filter Effects, section 13)."""
+    rotation = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
+    return np.clip(rotation @ (0.91 - 0.82 * np.array(colour)), 0, 1)

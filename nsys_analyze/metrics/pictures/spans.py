@@ -14,7 +14,8 @@ from nsys_analyze.arrays import AnyInt, Int64, order_by
 class Span:
     """Something from ``start`` to ``end``, ns after the window's start; ``count`` things where it stands for several.
 
-    ``name`` is that of the first of them.
+    ``name`` is that of the first of them. ``filled`` is in how much of the span at least one of them lasted, as a
+    share of the span, or of a column where that is longer.
     """
 
     start: int
@@ -22,6 +23,7 @@ class Span:
     kind: str
     count: int
     name: str
+    filled: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,18 @@ def merged(window: Window, start: Int64, end: Int64, code: AnyInt, names: Sequen
     last = np.maximum.reduceat(high, first)
     count = np.diff(np.append(first, len(shown)))
     begin, end = low[first] - window.start, last - window.start
-    columns = (begin.tolist(), end.tolist(), count.tolist(), code[shown[first]].tolist())
+    filled = _lasted(low, high, first) / np.maximum(end - begin, window.pixel)
+    columns = (begin.tolist(), end.tolist(), count.tolist(), code[shown[first]].tolist(), filled.tolist())
     return [
-        Span(start=at, end=to, kind=kind, count=n, name=names[name]) for at, to, n, name in zip(*columns, strict=True)
+        Span(start=at, end=to, kind=kind, count=n, name=names[name], filled=share)
+        for at, to, n, name, share in zip(*columns, strict=True)
     ]
+
+
+def _lasted(low: Int64, high: Int64, first: Int64) -> Int64:
+    """How long at least one interval of each group lasted; ``first`` is where groups begin, in order of ``low``."""
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(low))))
+    apart = group * (high.max() - low[0] + 1)  # moves groups so far that none reaches into the next
+    over = np.append(low[0], np.maximum.accumulate(high + apart)[:-1]) - apart
+    lasted: Int64 = np.add.reduceat(np.maximum(high - np.maximum(low, over), 0), first)
+    return lasted

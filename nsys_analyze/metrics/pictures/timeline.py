@@ -56,7 +56,7 @@ class Timeline:
     stream. ``idle`` has for each device when nothing ran on it, by kind: startup (until the instance's own first
     operation), between, tail; unknown where work may have run that the capture lost. ``lost`` counts the instance's
     launch calls without an operation; where it has no other work, ``unseen`` is when theirs may have run.
-    ``lanes_left_out`` counts lanes there was no room for.
+    ``lanes_left_out`` counts lanes there was no room for; what is thinner than ``column`` was run together.
     """
 
     index: int
@@ -73,6 +73,7 @@ class Timeline:
     lost: int
     unseen: list[Span]
     lanes_left_out: int
+    column: float
 
 
 def timeline(report: Report, stage: Stage, index: int | None = None, columns: int = COLUMNS) -> Timeline:
@@ -81,26 +82,24 @@ def timeline(report: Report, stage: Stage, index: int | None = None, columns: in
     Args:
         report: The report that the stage is of.
         stage: The stage.
-        index: Which instance, as ``--by instance`` counts them; None for the median one by elapsed time.
+        index: Which instance, as ``--by instance`` counts them; None for the stage's median one by elapsed time.
         columns: How many pixels the picture is wide: what is thinner is run together.
 
     Raises:
         UsageError: If there is no such instance.
     """
     rows = stage_rows(report, stage)
-    index = _median_index(report, rows) if index is None else index
+    index = _usual(report, stage, rows) if index is None else index
     if not 0 <= index < len(rows):
         raise UsageError(f"instance {index}: there are 0 to {len(rows) - 1}")
     return _Instance(report, int(rows[index]), columns).timeline(index, len(rows))
 
 
-def _median_index(report: Report, rows: Int64) -> int:
-    """The finished instance in the middle by elapsed time (the lower one of two)."""
-    ranges = report.trace.ranges
-    finished = np.flatnonzero(ranges.finished[rows])
-    chosen = finished if len(finished) else np.arange(len(rows))
-    elapsed = report.instances.completion[rows] - ranges.start[rows]
-    return int(chosen[np.argsort(elapsed[chosen], kind="stable")[(len(chosen) - 1) // 2]])
+def _usual(report: Report, stage: Stage, rows: Int64) -> int:
+    """The median instance of a stage, which the table names too; without one, its first finished one if it has any."""
+    if stage.median_instance is not None:
+        return stage.median_instance.index
+    return int(np.argmax(report.trace.ranges.finished[rows]))
 
 
 class _Instance:
@@ -136,6 +135,7 @@ class _Instance:
             lost=len(lost),
             unseen=[] if streams else self._unseen(lost),
             lanes_left_out=levels_out + threads_out + streams_out,
+            column=self._window.pixel,
         )
 
     def _range_lanes(self) -> tuple[list[Lane], int]:

@@ -28,7 +28,7 @@ _LOOKS = {"range": _RANGE, "unknown": UNKNOWN, **HOST, **GPU, **GAP}
 _IDLE = {"startup": "idle_startup", "between": "idle_between", "tail": "idle_tail"}
 _AXIS = 2 * BODY * LINE + 8.0
 _SPACE = 7.0  # between sorts of tracks
-_HAIR = 0.3  # points: how wide the thinnest span is at least
+_STEPS = 8  # heights of spans that are thin or stand for several
 _NAMED = 26.0  # points from which a span may carry a name
 _TELLING = 8  # characters from which a name that was cut is worth showing
 _LEAST = 130.0  # points that the tracks are high together
@@ -107,7 +107,7 @@ def _draw_tracks(sheet: Sheet, tracks: Sequence[_Track], data: Timeline, needed:
     top, middles = 0.0, []
     for track in tracks:
         top += track.space
-        _draw_track(axes, track, top, factor, across / (data.elapsed / factor))
+        _draw_track(axes, track, top, data.column, factor, across / (data.elapsed / factor))
         middles.append(top + track.high / 2)
         if track.name == "startup gap":
             _mark_gap(axes, data, top, track.high, factor, across)
@@ -118,22 +118,22 @@ def _draw_tracks(sheet: Sheet, tracks: Sequence[_Track], data: Timeline, needed:
         axes.axvline(data.wall / factor, color=MUTED, linewidth=1.0, linestyle="--")
 
 
-def _draw_track(axes: Axes, track: _Track, top: float, factor: float, points: float) -> None:
-    """Draws the idle times, then the spans kind by kind; ``points`` is how wide a unit of the axis is."""
+def _draw_track(axes: Axes, track: _Track, top: float, column: float, factor: float, points: float) -> None:
+    """Draws the idle times, then the spans kind by kind, none thinner than a column of pixels.
+
+    What fills a column or a span only in part is less high instead, so that its area is true. ``points`` is how wide a
+    unit of the axis is.
+    """
     for kind, spans in _by_kind(track.idle):
         look = UNKNOWN if kind == "unknown" else GPU[_IDLE[kind]]
         extents = _extents(spans, factor)
         axes.broken_barh(extents, (top, track.high), facecolors=look.fill, hatch=look.hatch or None, linewidth=0)
     inset = 2.0 if track.idle else 1.0
-    for kind, spans in _by_kind(track.spans):
+    bottom, high = top + track.high - inset, track.high - 2 * inset
+    for kind, level, spans in _by_level(track.spans):
         look = _LOOKS[kind]
-        how: dict[str, Any] = {
-            "facecolors": look.fill,
-            "edgecolors": look.fill,
-            "linewidth": _HAIR,
-            "hatch": look.hatch or None,
-        }
-        axes.broken_barh(_extents(spans, factor), (top + inset, track.high - 2 * inset), **how)
+        how: dict[str, Any] = {"facecolors": look.fill, "hatch": look.hatch or None, "linewidth": 0}
+        axes.broken_barh(_extents(spans, factor, column), (bottom - high * level, high * level), **how)
     if track.names:
         _write_names(axes, track, (top + inset, track.high - 2 * inset), factor, points)
 
@@ -147,7 +147,8 @@ def _write_names(axes: Axes, track: _Track, where: tuple[float, float], factor: 
         if not text or (len(text) < _TELLING and ELLIPSIS in text):
             continue
         ends = [span.start / factor, span.end / factor]
-        how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": _LOOKS[span.kind].text}
+        colour = _LOOKS[span.kind].text if _level(span) == 1.0 else INK
+        how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": colour}
         axes.text(sum(ends) / 2, top + high / 2, text, fontsize=SMALL - 1, **how)
         axes.vlines(ends, top, top + high, color="white", linewidth=0.8)
 
@@ -157,8 +158,20 @@ def _by_kind(spans: Sequence[Span]) -> Iterator[tuple[str, list[Span]]]:
         yield kind, [span for span in spans if span.kind == kind]
 
 
-def _extents(spans: Sequence[Span], factor: float) -> list[tuple[float, float]]:
-    return [(span.start / factor, (span.end - span.start) / factor) for span in spans]
+def _by_level(spans: Sequence[Span]) -> Iterator[tuple[str, float, list[Span]]]:
+    """Spans of a kind that are equally high: as high as they are filled, in steps, but for ranges."""
+    for kind, alike in _by_kind(spans):
+        levels = [_level(span) for span in alike]
+        for level in sorted(set(levels)):
+            yield kind, level, [span for span, high in zip(alike, levels, strict=True) if high == level]
+
+
+def _level(span: Span) -> float:
+    return 1.0 if span.kind == "range" else max(round(span.filled * _STEPS), 1) / _STEPS
+
+
+def _extents(spans: Sequence[Span], factor: float, least: float = 0.0) -> list[tuple[float, float]]:
+    return [(span.start / factor, max(span.end - span.start, least) / factor) for span in spans]
 
 
 def _name(span: Span) -> str:
@@ -199,6 +212,8 @@ def _note(data: Timeline, idle: str) -> str:
             f"{count_of(data.lost, 'launch call')} of it {'has' if data.lost == 1 else 'have'} no GPU operation"
         )
     sentences = ["; ".join(parts), *([] if data.streams or not idle else [f"no GPU work to show: {idle}"])]
+    if any(_level(span) < 1.0 for lane in (*data.calls, *data.streams) for span in lane.spans):
+        sentences.append("what fills its width only in part is less high")
     return " ".join(f"{said[:1].upper() if place else said[:1]}{said[1:]}." for place, said in enumerate(sentences))
 
 
