@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from nsys_analyze.views.plots.choosing import one_stage, several_stages
 from nsys_analyze.views.plots.style import settings
 
 BASELINES = Path(__file__).parent / "data" / "plots"
+WORDS = BASELINES / "words.json"
 SAMPLE = "llama_thunder_torch"
 SWEEP = {
     "eager": {1.0: 1_669_000.0, 4.0: 1_702_000.0, 16.0: 3_105_000.0},
@@ -125,8 +127,21 @@ def without_text(draw: Callable[[Any], Any], data: Any, target: Any) -> None:
         figure.savefig(target, dpi=60, metadata={"Software": None})
 
 
+def words(draw: Callable[[Any], Any], data: Any) -> list[str]:
+    """What is written on a plot, in the order of drawing, but for the numbers along its axes."""
+    with settings():
+        figure = draw(data)
+    names = [axes.get_ylabel() or axes.get_xlabel() for axes in figure.axes]
+    beside = [label.get_text() for axes in figure.axes[:1] for label in axes.get_yticklabels()]
+    written = [text.get_text() for where in (figure, *figure.axes) for text in where.texts]
+    return [each for each in (*written, *names, *(name for name in beside if name[:1].isalpha())) if each]
+
+
 if __name__ == "__main__":
+    texts = {}
     sample = open_report(Path(__file__).parent / "reports" / f"{SAMPLE}.sqlite.xz")
     for kind, make in PLOTS.items():
         plot = make(sample)
         without_text(plot.draw, plot.data, BASELINES / f"{kind}.png")
+        texts[kind] = words(plot.draw, plot.data)
+    WORDS.write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

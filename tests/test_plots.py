@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import xml.etree.ElementTree as ET
 
@@ -21,7 +22,7 @@ from nsys_analyze.views.plots.direct import apart
 from nsys_analyze.views.plots.files import rendered
 from nsys_analyze.views.plots.lettering import fitted, fitting, safe, width, wrapped
 from nsys_analyze.views.plots.style import GREEN
-from tests.plot_samples import BASELINES, PLOTS, SAMPLE, SWEEP, without_text
+from tests.plot_samples import BASELINES, PLOTS, SAMPLE, SWEEP, WORDS, without_text, words
 from tests.view_samples import HOSTILE, analysis, llama, stage
 
 TOLERANCE = 1.0  # root mean square over the pixels, of 255
@@ -66,6 +67,13 @@ def test_a_plot_looks_as_it_did(kind, report, tmp_path):
     without_text(plot.draw, plot.wrong, tmp_path / "wrong.png")
     assert compare_images(str(expected), str(tmp_path / "right.png"), TOLERANCE) is None
     assert "Error" in (compare_images(str(expected), str(tmp_path / "wrong.png"), TOLERANCE) or "")
+
+
+@pytest.mark.parametrize("kind", PLOTS)
+def test_a_plot_says_what_it_did(kind, report):
+    """Pictures are compared without their text, so a wrong number on a bar shows here only."""
+    plot = PLOTS[kind](report)
+    assert words(plot.draw, plot.data) == json.loads(WORDS.read_text(encoding="utf-8"))[kind]
 
 
 def texts(figure):
