@@ -17,13 +17,15 @@ from matplotlib.text import Text
 import nsys_analyze
 from nsys_analyze import open_report, plots
 from nsys_analyze.errors import UsageError
+from nsys_analyze.metrics.loops import main_loops
+from nsys_analyze.views.plots import choosing
 from nsys_analyze.views.plots.choosing import one_stage, several_stages
 from nsys_analyze.views.plots.direct import apart
 from nsys_analyze.views.plots.files import rendered
 from nsys_analyze.views.plots.lettering import fitted, fitting, safe, width, wrapped
 from nsys_analyze.views.plots.style import GREEN
 from tests.plot_samples import BASELINES, PLOTS, SAMPLE, SWEEP, WORDS, without_text, words
-from tests.view_samples import HOSTILE, analysis, llama, stage
+from tests.view_samples import HOSTILE, analysis, llama, many_stages, stage
 
 TOLERANCE = 1.0  # root mean square over the pixels, of 255
 SIZES = (None, (7.0, 4.0), (3.4, 2.6), (3.4, 4.5), (8.0, 4.5), (12.0, 3.0))
@@ -222,6 +224,14 @@ def test_stages_are_chosen_as_said(report, reports):
     assert one_stage(one, None).common == "llama_thunder_torch · steady / step"
     with pytest.raises(UsageError, match="stedy: matches no stage \\(nearest: steady"):
         one_stage(one, "stedy")
+
+
+def test_stages_are_chosen_in_one_go(monkeypatch):
+    """Looking for loops again for each of a thousand stages took longer than all the rest."""
+    calls = []
+    monkeypatch.setattr(choosing, "main_loops", lambda *given: calls.append(given) or main_loops(*given))
+    assert several_stages([many_stages(1_000)], None, None).shown
+    assert len(calls) <= 2
 
 
 def test_reports_and_analyses_are_taken_alike(report):

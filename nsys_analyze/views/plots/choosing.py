@@ -150,8 +150,9 @@ def _matching(analysis: Analysis, pattern: str, levels: int | None) -> list[Stag
 
 def _overview(analysis: Analysis) -> list[Stage]:
     """The top level and the loops, in the report's order."""
-    keys = {stage.key for stage in (*_loops(analysis), *chosen_starts(labelled([analysis]), 0, ordered=False)[0])}
-    return [stage for stage in analysis.stages if stage.key in keys | _reserved(analysis)]
+    chosen = (*_loops(analysis), *chosen_starts(labelled([analysis]), 0, ordered=False)[0])
+    keys = {stage.key for stage in chosen} | _reserved(analysis)
+    return [stage for stage in analysis.stages if stage.key in keys]
 
 
 def _loops(analysis: Analysis) -> list[Stage]:
