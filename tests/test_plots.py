@@ -254,6 +254,20 @@ def test_a_far_first_instance_and_stalls_are_told():
     assert any("took 90.0 ms, an arrow" in text.get_text() for text in texts(figure))
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("far", [10_000_000, 5_000_000_000, 5_000_000_000_000])
+def test_a_logarithmic_axis_has_plain_numbers(far, size, builder, tmp_path):
+    thread, at = builder.process(pid=100).thread(), 0
+    for length in (*[400_000] * 8, far, 400_000):
+        thread.push_pop("step", at, at + length)
+        thread.call("cudaLaunchKernel_v7000", at + 10_000, at + 20_000).kernel("k", at + 30_000, at + 90_000)
+        at += length
+    figure = plots.series(open_report(builder.write(tmp_path / "report.sqlite")), size=size)
+    assert figure.axes[0].get_yscale() == "log"
+    check_text(figure)
+    assert not [text.get_text() for text in texts(figure) if "$" in text.get_text()]
+
+
 def test_lettering():
     assert safe("a\u4e2db\n") == "a\\u4e2db\\n"
     assert fitted("a" * 50, 60, 10).count("…") == 1

@@ -11,10 +11,12 @@ from nsys_analyze.views.plots.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.ticker import LogLocator
 
 LEFT = 46.0  # what the numbers beside a y axis take
 AXIS = 2 * BODY * LINE + 8.0  # what an x axis takes with its numbers and its name
 NAME = BODY * LINE + 3.0  # what the name of a y axis takes, which stands above it
+_FEW_DECADES = 200  # an axis that ends at fewer times its beginning is short
 
 
 def plain_axes(sheet: Sheet, left: float, bottom: float, right: float, top: float, name: str) -> Axes:
@@ -69,3 +71,10 @@ def apart(places: Sequence[float], distance: float, low: float, high: float) -> 
 def widest(names: Sequence[str], most: float) -> float:
     """How wide names are beside their lines, at most ``most`` points."""
     return min(max((width(fitted(name, most, SMALL), SMALL) for name in names), default=0.0), most)
+
+
+def decades(low: float, high: float) -> LogLocator:
+    """Ticks of a logarithmic axis: at powers of ten, and where it is short at 2 and 5 times them as well."""
+    from matplotlib.ticker import LogLocator
+
+    return LogLocator(subs=(1.0,) if high > _FEW_DECADES * low else (1.0, 2.0, 5.0), numticks=12)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nsys_analyze.metrics.pictures.launch_times import Histogram
 from nsys_analyze.views import units
+from nsys_analyze.views.plots.direct import decades
 from nsys_analyze.views.plots.rows import Block, Rows, Scale, body, new_rows
 from nsys_analyze.views.plots.sheet import Heading, KeyLine, Size, new_sheet, sentence
 from nsys_analyze.views.plots.style import BLUE, INK, MUTED, ORANGE, Look
@@ -20,7 +21,6 @@ _NOTE = "Each histogram is as high as its fullest bin; a black line is the media
 _BAR = 46.0
 _USUAL, _FIRST = Look(BLUE), Look(ORANGE, "////")
 _KEY = (("all but first launches", _USUAL), ("first launch of each function (may load it)", _FIRST))
-_FEW_DECADES = 200  # an axis that ends at fewer times its beginning has ticks at 2 and 5 as well
 _UP = 0.62  # of a histogram's height is above its line
 
 
@@ -84,10 +84,9 @@ def _remarks(found: Histogram) -> list[str]:
 
 def _time_ticks(axes: Axes) -> None:
     """Decades as people say them: 1 us, 10 us, 100 us, 1 ms."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    low, high = axes.get_xlim()
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > _FEW_DECADES * low else (1.0, 2.0, 5.0), numticks=12))
+    axes.xaxis.set_major_locator(decades(*axes.get_xlim()))
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: units.duration(value).replace(".00", "").replace(".0", ""))
     )

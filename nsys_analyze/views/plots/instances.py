@@ -10,7 +10,7 @@ from nsys_analyze.durations import natural_unit
 from nsys_analyze.metrics.breakdown import HOST_PARTS
 from nsys_analyze.metrics.pictures.series import Curve, InstanceSeries, StallMark
 from nsys_analyze.views import units
-from nsys_analyze.views.plots.direct import AXIS, LEFT, labels_at_end, plain_axes, widest
+from nsys_analyze.views.plots.direct import AXIS, LEFT, decades, labels_at_end, plain_axes, widest
 from nsys_analyze.views.plots.lettering import SMALL, fitted
 from nsys_analyze.views.plots.sheet import Heading, Sheet, Size, new_sheet, sentence
 from nsys_analyze.views.plots.style import DASHES, INK, LINES, MARKERS, VERMILLION
@@ -114,11 +114,21 @@ def _scale_elapsed(panel: _Panel, series: Sequence[InstanceSeries]) -> None:
     """Leaves room above the lines, and for a first instance that is not far above them."""
     highest = max([*(each.first for each in series if not each.first_is_far), *(_highest(each) for each in series)])
     if any(each.needs_log for each in series):
-        panel.axes.set_yscale("log")
         lowest = min(min(each.elapsed.low) for each in series)
-        panel.axes.set_ylim(lowest / panel.factor / 1.5, 2 * highest / panel.factor)
+        _logarithmic(panel.axes, lowest / panel.factor / 1.5, 2 * highest / panel.factor)
     else:
         panel.axes.set_ylim(0, 1.3 * (highest or 1.0) / panel.factor)
+
+
+def _logarithmic(axes: Axes, low: float, high: float) -> None:
+    """Makes the y axis logarithmic, with plain numbers beside it."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(decades(low, high))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _highest(series: InstanceSeries) -> float:
