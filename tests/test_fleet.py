@@ -319,6 +319,41 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
         assert all((out / entry.part).exists() for entry in folder.entries.values())
 
 
+@pytest.mark.parametrize("after", ["a worker is started", "a worker is there"])
+def test_ctrl_c_while_workers_start_is_quiet(runs, tmp_path, after):
+    command = [sys.executable, "-m", "nsys_analyze", "fleet", str(runs), "-o", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not workers_of(process.pid):
+        time.sleep(0.01)
+    time.sleep(0.1 if after == "a worker is started" else 1)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, told = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (130, b"")
+    assert told.decode().split("\n")[-2:] == ["stopped: what is finished is kept, the same command goes on", ""]
+    assert b"Traceback" not in told
+
+
+def test_a_worker_that_ends_while_it_starts_is_told_in_a_line(runs, tmp_path):
+    command = [sys.executable, "-m", "nsys_analyze", "fleet", str(runs), "-o", str(tmp_path / "out"), "--workers", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (found := workers_of(process.pid)):
+        time.sleep(0.01)
+    os.kill(found[0], signal.SIGKILL)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"Error: the workers did not start: " in told
+    assert b"Traceback" not in told
+
+
+def workers_of(parent):
+    """Processes that Dask started for workers; multiprocessing's own helper is not among them."""
+    children = Path(f"/proc/{parent}/task").glob("*/children")
+    pids = [int(pid) for each in children for pid in each.read_text().split()]
+    return [pid for pid in pids if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
 # --- what goes wrong before anything runs
 
 
@@ -336,8 +371,31 @@ def test_folders_patterns_and_files(runs, tmp_path):
     assert len(find_reports([str(runs / "day0/*.sqlite"), str(runs / "day0/r00.sqlite")], out)) == 4
     odd = write(runs / "odd[1].sqlite")
     assert find_reports([str(odd)], out) == [odd]
-    with pytest.raises(UsageError, match="no report there"):
-        find_reports([str(runs), str(tmp_path / "nothing/*.sqlite")], out)
+    for nothing in (str(tmp_path / "nothing/*.sqlite"), ""):
+        with pytest.raises(UsageError, match="no report there"):
+            find_reports([str(runs), nothing], out)
+    with pytest.raises(UsageError, match="lies in the folder for results"):
+        find_reports([str(runs)], tmp_path)
+
+
+def test_parquet_files_that_are_no_export_are_passed_over(client, runs, tmp_path):
+    run_fleet(client, runs, runs / "earlier")
+    assert list((runs / "earlier/stages").rglob("*.parquet"))
+    for pattern in (runs, runs / "*"):
+        assert len(find_reports([str(pattern)], tmp_path / "out")) == 12
+
+
+def test_what_failed_is_told_with_its_file(client, runs, tmp_path):
+    out = tmp_path / "out"
+    with opened(out) as folder:
+        running.run(
+            folder,
+            find_reports([str(runs / "day0/r00.sqlite")], out),
+            {**READING, "domains": ("none",)},
+            lambda: contextlib.nullcontext(client),
+            lambda *_: None,
+        )
+    assert journal(out)["r00.sqlite"]["error"].startswith(f"{runs / 'day0/r00.sqlite'}: --domain none: no such")
 
 
 def test_dask_is_only_asked_for_when_needed(runs, tmp_path, monkeypatch, capsys):

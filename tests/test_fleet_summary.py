@@ -119,7 +119,8 @@ def test_spreads_are_of_medians():
 
 
 def page(rows):
-    headline = Headline(reports=120, failed=[("r/x.sqlite", "r/x.sqlite: cut short")], hosts=12, days=["2026-01-01"])
+    files, failed = list(rows["report"]), [("r/x.sqlite", "r/x.sqlite: cut short")]
+    headline = Headline(files=files, failed=failed, hosts=12, days=["2026-01-01"])
     return fleet_page.compose(summarise([(STEP, rows)]), headline, 20)
 
 
@@ -129,6 +130,21 @@ def test_every_line_fits(columns):
     assert all(width(line) <= columns for line in text.splitlines())
     assert "Hosts: steady / step, pace\n  node3" in text
     assert "Failed\nr/x.sqlite: cut short\n" in text
+
+
+def test_reports_of_one_name_are_told_apart_even_where_only_one_of_them_is_shown():
+    rows = fleet_rows(hosts=1, days=4)
+    rows["report"] = [f"runs/day{number}/r.sqlite" for number in range(len(rows))]
+    rows["pace"] = 1.0 * MS
+    assert " day0/r " in table_view.draw(page(rows), 160, colour=False)
+
+
+def test_files_may_be_named_by_relative_and_by_absolute_paths():
+    rows = fleet_rows(hosts=1, days=2)
+    rows["report"] = ["/runs/a.sqlite", "runs/b.sqlite"]
+    text = table_view.draw(page(rows), 160, colour=False)
+    assert " /runs/a" in text
+    assert " runs/b" in text
 
 
 def test_markdown_has_it_all():

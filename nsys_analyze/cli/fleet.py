@@ -155,7 +155,7 @@ def _headline(entries: Sequence[Entry]) -> Any:
 
     facts = [entry.facts for entry in entries if entry.facts]
     return Headline(
-        reports=len(entries),
+        files=[entry.file for entry in entries],
         failed=[(entry.file, entry.error or "") for entry in entries if entry.state == "failed"],
         hosts=len({each["host"] for each in facts if each["host"]}),
         days=sorted({each["date"] for each in facts if each["date"]}),

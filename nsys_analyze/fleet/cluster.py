@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
 from nsys_analyze._version import __version__
@@ -37,7 +39,7 @@ def local(workers: int, memory: str | None) -> Iterator[Client]:
         memory: What each may take, such as "4GB"; by default its share of the machine's. One that takes more is ended.
 
     Raises:
-        UsageError: Dask is not installed, or ``memory`` is no size, or too little.
+        UsageError: Dask is not installed, ``memory`` is no size, or too little, or a worker ends while it starts.
     """
     _require_dask()
     import dask
@@ -51,18 +53,35 @@ def local(workers: int, memory: str | None) -> Iterator[Client]:
     if limit is not None and limit < _LEAST_MEMORY:
         raise UsageError(f"--memory {memory}: too little for a worker, which takes 256MB at least")
     with dask.config.set(_SETTINGS), contextlib.ExitStack() as stack:
-        cluster = stack.enter_context(
-            LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                memory_limit="auto" if limit is None else limit,
-                dashboard_address="127.0.0.1:0",
-                preload=["nsys_analyze.fleet.preload"],
-                silence_logs=logging.CRITICAL + 1,
-            )
-        )
+        try:
+            with _deaf_to_interrupts():
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        processes=True,
+                        memory_limit="auto" if limit is None else limit,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL + 1,
+                    )
+                )
+        except RuntimeError as error:
+            raise UsageError(f"the workers did not start: {error}; fewer (--workers) may") from error
         yield stack.enter_context(Client(cluster))
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Holds Ctrl-C back while it lasts; threads and processes that are started within, and theirs, never hear it.
+
+    Ctrl-C reaches all processes of a terminal: workers leave it to the one that started them and ends them.
+    """
+    resource_tracker.ensure_running()  # it would let the first worker hear it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nsys_analyze.comparing import reports_among
 from nsys_analyze.errors import UsageError
-from nsys_analyze.ingest.locate import is_table_folder
+from nsys_analyze.ingest.locate import is_export_folder
 
 
 def find_reports(patterns: Sequence[str], out: Path) -> list[Path]:
@@ -23,7 +23,10 @@ def find_reports(patterns: Sequence[str], out: Path) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for pattern in patterns:
-        files = [path for path in _matched(pattern) if not _is_within(path, out)]
+        matched = _matched(pattern)
+        files = [path for path in matched if not _is_within(path, out)]
+        if not files and matched:
+            raise UsageError(f"{pattern}: lies in the folder for results; name another with --output")
         if not files:
             raise UsageError(f"{pattern}: no report there (.sqlite, .sqlite.xz, .nsys-rep, a folder of tables)")
         for path in files:
@@ -32,7 +35,7 @@ def find_reports(patterns: Sequence[str], out: Path) -> list[Path]:
 
 
 def _matched(pattern: str) -> list[Path]:
-    if Path(pattern).exists():
+    if pattern and Path(pattern).exists():
         return _reports(Path(pattern))
     matches = [Path(name) for name in glob.glob(pattern, recursive=True)]  # noqa: PTH207  Path.glob wants no root
     folders = [path for path in matches if path.is_dir()] if not pattern.rstrip("/").endswith("**") else []
@@ -43,10 +46,10 @@ def _matched(pattern: str) -> list[Path]:
 
 
 def _reports(path: Path) -> list[Path]:
-    if not path.is_dir() or is_table_folder(path):
+    if not path.is_dir() or is_export_folder(path):
         return [path]
     inside = list(path.rglob("*"))
-    return [*reports_among([each for each in inside if each.is_file()]), *filter(is_table_folder, inside)]
+    return [*reports_among([each for each in inside if each.is_file()]), *filter(is_export_folder, inside)]
 
 
 def _is_within(path: Path, folder: Path) -> bool:

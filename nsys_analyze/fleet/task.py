@@ -79,6 +79,7 @@ def analyse(job: Job) -> Outcome:
         facts, table = _analysed(path, job, content)
     except NsysAnalyzeError as error:
         why = str(error).replace(job.path, job.file)
+        why = why if why.startswith(job.file) else f"{job.file}: {why}"
         return Outcome(state="failed", digest=content, fingerprint=seen, error=why, seconds=time.monotonic() - began)
     except FileNotFoundError:
         return Outcome(state="failed", digest=None, fingerprint=None, error=f"{job.file}: no such file; check the path")

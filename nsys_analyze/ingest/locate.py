@@ -104,6 +104,11 @@ def is_table_folder(path: Path) -> bool:
         return False
 
 
+def is_export_folder(path: Path) -> bool:
+    """Whether a folder of tables is the export of a report: other programs keep Parquet files, too."""
+    return is_table_folder(path) and "StringIds" in table_files(path)
+
+
 def _made(source: Path, content: Content, folder: Path) -> Path:
     try:
         if content == "report":

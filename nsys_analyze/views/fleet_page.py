@@ -35,9 +35,9 @@ _SUFFIX = re.compile(r"\.(sqlite|nsys-rep|qdrep|db)(\.xz)?$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
-    """What the page begins with: counts, and what failed as (file, why)."""
+    """What the page begins with: the files, what failed as (file, why), hosts and days."""
 
-    reports: int
+    files: Sequence[str]
     failed: Sequence[tuple[str, str]]
     hosts: int
     days: Sequence[str]
@@ -45,7 +45,7 @@ class Headline:
 
 def compose(summary: FleetSummary, headline: Headline, top: int) -> Document:
     """Returns the page; it lists ``top`` reports, hosts, ranks and days that stand out, and that failed; 0 for all."""
-    names = _Names(summary)
+    names = _Names(summary, headline.files)
     tables = [_spreads(summary.stages, by, names) for by in EVERY_BY]
     tables.append(_findings(summary.findings, top, names))
     failed = headline.failed[: top or None]
@@ -64,14 +64,12 @@ def compose(summary: FleetSummary, headline: Headline, top: int) -> Document:
 class _Names:
     """What stages and reports are called: reports by their files, without suffix and the folder that all are in."""
 
-    def __init__(self, summary: FleetSummary) -> None:
+    def __init__(self, summary: FleetSummary, files: Sequence[str]) -> None:
         stages = [summed.stage for summed in summary.stages]
         self._stages = {stage: name.full for stage, name in zip(stages, flat_names(stages), strict=True)}
-        spreads = [spread for each in summary.stages for (_, by), spread in each.spreads.items() if by == "report"]
-        files = [name for spread in spreads for name in (spread.min_name, spread.max_name)]
-        files += [finding.name for finding in summary.findings if finding.by == "report"]
         folders = [file.rpartition("/")[0] for file in files]
-        self._folder = os.path.commonpath(folders) + "/" if folders and all(folders) else ""
+        alike = all(folders) and len({file.startswith("/") for file in files}) == 1
+        self._folder = os.path.commonpath(folders) + "/" if alike else ""
 
     def of_stage(self, stage: FleetStage) -> str:
         """What a stage is called, with its domain where another has the same path."""
@@ -83,7 +81,7 @@ class _Names:
 
 
 def _heading(headline: Headline) -> list[str]:
-    facts = [_counted(headline.reports, "report")]
+    facts = [_counted(len(headline.files), "report")]
     facts += [f"{len(headline.failed):,} failed"] if headline.failed else []
     facts += [_counted(headline.hosts, "host")] if headline.hosts else []
     days = sorted(headline.days)
