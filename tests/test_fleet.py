@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -418,6 +419,15 @@ def test_dask_is_only_asked_for_when_needed(runs, tmp_path, monkeypatch, capsys)
 def test_what_cannot_be(runs, tmp_path, capsys, arguments, message):
     assert cli.main(["fleet", str(runs), "-o", str(tmp_path / "out"), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_with_the_folder(client, runs, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UsageError, match="out: No space left on device; what is finished is kept"):
+        run_fleet(client, runs, tmp_path / "out")
 
 
 def test_a_folder_of_something_else_is_left_alone(runs, tmp_path, capsys):

@@ -117,6 +117,14 @@ def test_the_slow_rank_and_the_late_one_are_named(builder, analyse):
     assert (skew.first, skew.median, skew.max, skew.latest_rank, skew.latest_count) == (5, 20, 50, 1, 2)
 
 
+def test_a_report_that_is_there_twice_is_no_second_rank(builder, analyse):
+    builder.session(1_767_225_600 * 10**9)
+    worker(builder, 101, [1_000, 1_200, 1_400])
+    analysis = analyse(builder)
+    with pytest.raises(UsageError, match=r"report.sqlite and .*report.sqlite: the same capture twice"):
+        merge_ranks([analysis, analysis])
+
+
 @pytest.mark.parametrize(
     ("count", "low", "median", "high", "outlier"),
     [

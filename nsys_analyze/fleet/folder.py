@@ -7,6 +7,7 @@ out/reports.parquet, summary.md, findings.parquet  made of these at the end
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -24,6 +25,7 @@ from nsys_analyze.fleet.task import UNKNOWN_DATE, Job, Outcome, plain
 STAGES = "stages"
 _JOURNAL = "reports.jsonl"
 _LOCK = ".lock"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _ID = 24  # characters of a digest that a file is called by
 
 
@@ -120,7 +122,8 @@ def opened(path: Path) -> Iterator[Folder]:
     """Opens the folder of a fleet, which is made if need be, for this process alone.
 
     Raises:
-        UsageError: Another fleet writes to it, it cannot be written, or it holds something else.
+        UsageError: Another fleet writes to it, it cannot be written, or it holds something else; or within the block,
+            there is no room for what is written to it.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -133,10 +136,15 @@ def opened(path: Path) -> Iterator[Folder]:
     with lock:
         _take(lock, path)
         entries = _read(path / _JOURNAL)
-        with (path / _JOURNAL).open("a", encoding="utf-8") as journal:
-            folder = Folder(path, journal, entries)
-            folder.sweep()
-            yield folder
+        try:
+            with (path / _JOURNAL).open("a", encoding="utf-8") as journal:
+                folder = Folder(path, journal, entries)
+                folder.sweep()
+                yield folder
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise UsageError(f"{path}: {error.strerror}; what is finished is kept, the same command goes on") from error
 
 
 def _take(lock: IO[str], path: Path) -> None:

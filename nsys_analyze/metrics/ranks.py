@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 
 from nsys_analyze.arrays import Int64
+from nsys_analyze.errors import UsageError
 from nsys_analyze.metrics.quantities import QUANTITIES
 from nsys_analyze.metrics.rank_clocks import Align, Clocks, Ranked, common_clock
 from nsys_analyze.metrics.results import (
@@ -51,8 +52,9 @@ def merge_ranks(analyses: Sequence[Analysis], align: Align = "auto") -> list[Ran
     ``align`` says by which clock the starts of several reports are held against each other; see `common_clock`.
 
     Raises:
-        UsageError: The clock asked for is not to be had.
+        UsageError: The clock asked for is not to be had, or two reports are of one capture.
     """
+    _check_captures(analyses)
     members: dict[str, list[_Member]] = {}
     for place, analysis in enumerate(analyses):
         for member in _members(place, analysis):
@@ -64,6 +66,24 @@ def merge_ranks(analyses: Sequence[Analysis], align: Align = "auto") -> list[Ran
         for ranks in _sharing(_workers(group))
         if len(ranks) > 1
     ]
+
+
+def _check_captures(analyses: Sequence[Analysis]) -> None:
+    """Refuses a report that is there twice: its ranks would be held against themselves.
+
+    No two captures begin in the same nanosecond with the same processes, unless they are of different hosts.
+
+    Raises:
+        UsageError: If so.
+    """
+    known: dict[object, str] = {}
+    for analysis in analyses:
+        info = analysis.report
+        processes = tuple((process.pid, process.rank) for process in info.processes)
+        capture = (info.started_at_ns, info.duration_ns, info.host, processes)
+        if info.started_at_ns is not None and capture in known:
+            raise UsageError(f"{known[capture]} and {info.file}: the same capture twice; name each report once")
+        known[capture] = info.file
 
 
 def _members(report: int, analysis: Analysis) -> Iterator[_Member]:
