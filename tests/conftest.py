@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["pytester"]
 
-SAMPLE_REPORTS = (Path(__file__).parent / "reports", Path(__file__).parent.parent / "sample_reports")
+REPORTS = Path(__file__).parent / "reports"
+SAMPLE_REPORTS = Path(__file__).parent.parent / "sample_reports"
 
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
@@ -51,7 +52,7 @@ def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
         unpacked = folder / f"{name}.sqlite"
         if not unpacked.exists():
             unpacked.parent.mkdir(exist_ok=True)
-            (path,) = (path for parent in SAMPLE_REPORTS if (path := parent / f"{name}.sqlite.xz").exists())
+            (path,) = (path for parent in (REPORTS, SAMPLE_REPORTS) if (path := parent / f"{name}.sqlite.xz").exists())
             with lzma.open(path) as packed, unpacked.open("wb") as file:
                 shutil.copyfileobj(packed, file)
         return unpacked

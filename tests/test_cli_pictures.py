@@ -11,11 +11,11 @@ import pytest
 
 from nsys_analyze import cli
 from nsys_analyze.cli.pictures import KINDS, SUFFIXES
-from tests.conftest import SAMPLE_REPORTS
+from tests.conftest import REPORTS
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-EAGER = str(SAMPLE_REPORTS / "llama_eager.sqlite.xz")
-TORCH = str(SAMPLE_REPORTS / "llama_thunder_torch.sqlite.xz")
+EAGER = str(REPORTS / "llama_eager.sqlite.xz")
+TORCH = str(REPORTS / "llama_thunder_torch.sqlite.xz")
 
 
 @pytest.fixture

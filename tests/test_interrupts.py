@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE_REPORTS
+from tests.conftest import REPORTS
 
-REPORT = SAMPLE_REPORTS / "llama_cudagraphs.sqlite.xz"
+REPORT = REPORTS / "llama_cudagraphs.sqlite.xz"
 READY = "import sys; from nsys_analyze.cli import main; print('ready', flush=True); sys.exit(main())"
 VERBS = {
     "report": ["report", str(REPORT), "-o", "out.json"],
