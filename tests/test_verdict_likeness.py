@@ -9,8 +9,8 @@ import pytest
 
 from nsys_analyze.verdict.likeness import Likeness
 from nsys_analyze.verdict.noise import packaged
-from nsys_analyze.verdict.results import State
-from tests.verdict_samples import report, stage, step, verdict
+from nsys_analyze.verdict.results import Outcome, State
+from tests.verdict_samples import STEP, report, stage, step, verdict
 
 WALLS = {"import": 3e9, "build": 6e8, "warmup": 5e6}
 KEY = (("compile",), ("",), 0)
@@ -23,9 +23,9 @@ def once(name, wall, **given):
     return stage((name,), **fields | given)
 
 
-def capture(factor=1.0, compiling=8e9, gap=200e3, walls=WALLS, **given):
+def capture(factor=1.0, compiling=8e9, gap=200e3, walls=WALLS, calls=500e3, **given):
     stages = [once(name, wall * factor, **given) for name, wall in walls.items()]
-    return report(*stages, once("compile", compiling), step(startup_gap=gap))
+    return report(*stages, once("compile", compiling), step(startup_gap=gap, calls=calls))
 
 
 def share(*captures):
@@ -51,10 +51,27 @@ def test_what_is_checked_does_not_tell():
         {"active": 4_000_000_000},
         {"loop": True},
         {"steady": 3},
+        {"calls": None},
     ],
 )
 def test_what_tells_nothing(given):
     assert share(capture(**given), capture(**given)) == 1.0
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(500e3, 0.0), (500.05e3, 0.3741), (550e3, 1.0)])
+def test_stages_that_last_as_long_as_a_clock_says_do_not_tell_alone(calls, expected):
+    assert share(capture(), capture(calls=calls)) == pytest.approx(expected, abs=1e-3)
+
+
+def test_unchanged_steps_between_stages_of_a_fixed_length_pass():
+    """A program that serves for a while, after warming up and before cooling down for ten seconds."""
+
+    def served(speed):
+        waits = [once(name, 1e10) for name in ("warm up", "cool down")]
+        times = {name: time * speed for name, time in STEP.items() if name not in ("kernels", "gpu_active")}
+        return report(*waits, step(calls=500e3 * speed, **times))
+
+    assert verdict([served(1.0)], [served(1.4)]).outcome is Outcome.PASSED
 
 
 def test_runs_are_hardly_ever_so_alike():

@@ -62,7 +62,7 @@ def test_a_later_first_kernel_fails(sample_report, tmp_path, name, delay):
     assert "startup gap of steady / step grew" in verdict.headline
     assert states(verdict, ["steady", "step"], "kernels") == [State.OK]
     assert "prelude" in verdict.hints[0]
-    assert "as the stages beside it took the same time" in verdict.checks[0].reason
+    assert "as the stages beside it and CUDA calls took the same time" in verdict.checks[0].reason
 
 
 @pytest.mark.parametrize("name", LLAMA)

@@ -83,7 +83,8 @@ def _machine(compared: Compared) -> str:
 
 def _likeness(compared: Compared) -> str:
     """Why less noise was allowed for than usual, where it was."""
-    return "; little noise allowed for, as the stages beside it took the same time" if compared.share < 1 else ""
+    why = "; little noise allowed for, as the stages beside it and CUDA calls took the same time"
+    return why if compared.share < 1 else ""
 
 
 def of_count(state: State, before: float, after: float) -> str:
