@@ -56,6 +56,10 @@ def test_fields_of_a_later_version_are_ignored_and_those_of_an_earlier_one_take_
         (lambda d: d["stages"][0].update(path=["a", 1]), "stages.path is 1, not str"),
         (lambda d: d["stages"][0].pop("wall_ns"), "stages lacks 'wall_ns'"),
         (lambda d: d.update(sides=[]), "a saved comparison"),
+        (lambda d: d.update(checks=[]), "a saved verdict; give the reports"),
+        (lambda d: d.update(runs=[]), "a saved history"),
+        (lambda d: d.update(points=[]), "a saved trend"),
+        (lambda d: d.update(facts=[]), "a saved diagnosis"),
         (lambda d: d.update(reports=3), "reports is 3, not list"),
     ],
 )

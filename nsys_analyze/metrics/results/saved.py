@@ -20,6 +20,13 @@ T = TypeVar("T")
 _TOOL = "nsys-analyze"
 _VERSION = 1
 _NUMBERS = (float, int)
+_OTHERS = {  # by a field that only they have
+    "sides": "comparison",
+    "checks": "verdict",
+    "runs": "history",
+    "points": "trend",
+    "facts": "diagnosis",
+}
 
 
 class _MisfitError(Exception):
@@ -60,8 +67,9 @@ def _check(path: Path, document: object) -> None:
     tool = document.get("tool") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(tool, dict) or tool.get("name") != _TOOL:
         raise ReportError(f"{path}: JSON, but not results of {_TOOL}; save some with -o FILE.json")
-    if "sides" in document:
-        raise ReportError(f"{path}: a saved comparison; give the reports it is of, or their saved results")
+    for key, what in _OTHERS.items():
+        if key in document:
+            raise ReportError(f"{path}: a saved {what}; give the reports it is of, or their saved results")
     if document.get("schema_version") != _VERSION:
         raise ReportError(
             f"{path}: results of schema version {document.get('schema_version')}, not {_VERSION}; save them again"
