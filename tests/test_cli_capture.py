@@ -184,13 +184,30 @@ def test_every_combination_is_a_case(capture, stubs):
     assert [call[call.index("--size") + 1] for call in stubs.calls("python")] == ["batch=1"] * 8 + ["batch=4"] * 8
 
 
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (signal.SIGSEGV, "its process was ended by SIGSEGV (it said: nothing); see "),
+        (0, "its process ended before its steps did (it said: nothing)"),
+    ],
+)
+def test_how_a_process_ended_is_told(capture, monkeypatch, ending, told):
+    monkeypatch.setenv("STUB_ENDING", str(int(ending)))
+    code, _, err = capture("--executor", "eager")
+    assert code == 2
+    assert told in err.splitlines()[0]
+
+
 def test_a_failure_is_told_and_the_others_go_on(capture, stubs):
     executors = [word for name in ("torchscript", "aot_eager", "thunder", "eager") for word in ("--executor", name)]
     code, out, err = capture(*executors)
     assert code == 2
     told = err.splitlines()
     assert told[0] == "1/4 llama-torchscript: failed: torchscript: not today"
-    assert "2/4 llama-aot_eager: failed: its process ended with exit code 1: ZeroDivisionError: a bug; see " in told[1]
+    assert (
+        "2/4 llama-aot_eager: failed: its process ended with exit code 1 (it said: ZeroDivisionError: a bug); see "
+        in told[1]
+    )
     assert "its output differs from eager mode's by 50.00% (allowed: 2.00%); --no-check" in told[2]
     assert told[3].startswith("4/4 llama-eager: captured")
     assert told[4].startswith("wrote out/breakdown.png, ")

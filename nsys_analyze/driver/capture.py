@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -146,7 +147,14 @@ class Capture:
 def _why(log: Path, code: int) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     told = [line.partition(COMPLAINT)[2] for line in lines if COMPLAINT in line]
-    return told[0] if told else f"its process ended with exit code {code}: {last_words(log)}; see {log}"
+    return told[0] if told else f"its process {_ending(code)} (it said: {last_words(log)}); see {log}"
+
+
+def _ending(code: int) -> str:
+    """How a process ended that should have gone on, of its exit code; a negative one is that of a signal."""
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}" if code else "ended before its steps did"
 
 
 def _check_agreement(outcome: Mapping[str, Any]) -> None:
