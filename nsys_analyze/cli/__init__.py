@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 from types import FrameType
-from typing import NoReturn
 
 INTERRUPTED = 130  # as shells say it: 128 and the number of SIGINT
 _SIGNAL = 128
+_IMPORTS = "<frozen importlib._bootstrap>"
+_AGAIN = 0.01  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         if arguments is None:
-            for ending in (signal.SIGTERM, signal.SIGHUP):
+            for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(ending, _leave)
         from nsys_analyze.cli import app
 
@@ -31,5 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _leave(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(_SIGNAL + number)
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Ends the command; an import comes to its end first, since imports may swallow or wrap what is raised."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTS:
+            signal.signal(signal.SIGALRM, lambda _, later: _leave(number, later))
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(_SIGNAL + number)
