@@ -6,13 +6,19 @@ NSYS_AI ?= nsys-ai
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench bench-compare samples docs site fuzz lowest dist clean
+.PHONY: demo test coverage lint bench bench-compare samples docs site fuzz lowest dist clean
 
 demo: $(READY)  ## analyse a sample report
 	@$(BIN)/nsys-analyze sample_reports/llama-thunder.sqlite.xz
 
 test: lint  ## check everything
 	$(BIN)/pytest --numprocesses auto
+
+coverage: $(READY)  ## run the tests, in their child processes too, and say which lines and branches none reaches
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses auto
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under 95
 
 lint: $(READY)  ## check style and types
 	$(BIN)/ruff check .
@@ -54,7 +60,7 @@ dist: $(READY)  ## build and check wheel and sdist, and look for known holes in 
 	$(BIN)/pip-audit --skip-editable
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .bench .site .lowest dist
+	rm -rf .venv .bench .site .lowest .coverage* dist
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer, please: make PYTHON=..." if sys.version_info < (3, 11) else 0)'

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -85,14 +86,15 @@ def _change(node: ast.AST) -> tuple[int, str]:
     return line, f"{type(operator).__name__} -> {type(other).__name__}"
 
 
-def survives(copy: Path, tests: list[str], seconds: float) -> bool:
-    """Whether the tests pass; what takes too long has been noticed."""
+def outcome(copy: Path, tests: list[str], seconds: float) -> str:
+    """Whether the tests let the package pass: "survived", "killed", or "too long", which may be the machine's doing."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        return subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=seconds).returncode == 0  # noqa: PLW1510
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=seconds)  # noqa: PLW1510
     except subprocess.TimeoutExpired:
-        return False
+        return "too long"
+    return "killed" if done.returncode else "survived"
 
 
 def main() -> int:
@@ -108,20 +110,22 @@ def main() -> int:
     files = sorted((ROOT / folder).rglob("*.py")) if (ROOT / folder).is_dir() else [ROOT / folder]
     every = [(path.relative_to(ROOT), *mutant) for path in files for mutant in mutants(path)]
     chosen = Random(options.seed).sample(every, min(options.sample, len(every)))
-    left = 0
+    found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         copy = Path(name) / "copy"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "dist", "build"))
-        if not survives(copy, options.tests, options.seconds):
-            parser.error("the tests fail without any change")
+        if outcome(copy, options.tests, options.seconds) != "survived":
+            parser.error("the tests fail without any change, or take too long")
         for path, line, what, source in chosen:
             (copy / path).write_text(source, "utf-8")
-            if survives(copy, options.tests, options.seconds):
-                left += 1
-                print(f"survived: {path}:{line}: {what}", flush=True)
+            verdict = outcome(copy, options.tests, options.seconds)
             shutil.copyfile(ROOT / path, copy / path)
-    print(f"{len(chosen)} of {len(every)} mutants tried, {left} survived")
-    return 1 if left else 0
+            found[verdict] += 1
+            if verdict != "killed":
+                print(f"{verdict}: {path}:{line}: {what}", flush=True)
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in ("killed", "too long", "survived"))
+    print(f"{len(chosen)} of {len(every)} mutants tried: {counts}")
+    return 1 if found["survived"] else 0
 
 
 if __name__ == "__main__":

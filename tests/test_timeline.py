@@ -114,11 +114,9 @@ def test_grouped_union_in_batches(rows):
 
 @pytest.mark.parametrize("span", [1, 2**31, 2**61, LARGE - 1, LARGE])
 def test_grouped_union_of_long_spans(span):
-    start = np.array([-span // 2, -span // 2, 0], np.int64)
-    end = np.array([span // 2, 0, span // 2], np.int64)
-    group = np.array([0, 2, 2], np.int64)
-    whole = span // 2 + -(-span // 2)
-    assert grouped_union(group, start, end, 4).tolist() == [whole, 0, whole, 0]
+    low, high = -span // 2, span // 2
+    group, start, end = columns([(1, low, 0), (3, low, high), (3, 0, high)], 3)
+    assert grouped_union(group, start, end, 5).tolist() == [0, -low, 0, high - low, 0]
 
 
 def test_grouped_union_of_nothing():

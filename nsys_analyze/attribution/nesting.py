@@ -23,8 +23,8 @@ class Nesting:
 
     ``parent`` and ``root`` are rows of the ranges (a root's parent is -1, its root itself). ``hung_under`` is, for a
     root that hangs under a range of the main thread, that range; else -1. ``crosses`` marks a range that began while an
-    earlier range, neither its ancestor nor its descendant, was open. The rows of thread t are
-    ``first[t]:first[t + 1]``.
+    earlier one of the same parent (of a root: an earlier root of its thread) was open; not what is inside those two.
+    A thread without a marked range has none that partly overlap. The rows of thread t are ``first[t]:first[t + 1]``.
     """
 
     parent: Int32
@@ -115,9 +115,9 @@ def _roots(parent: Int32) -> Int32:
 
 
 def crossings(start: Int64, end: Int64, thread: Int32, parent: Int32) -> Bool:
-    """Which intervals, ordered by (thread, start, longer first), began while an earlier one outside them was open.
+    """Which intervals, ordered by (thread, start, longer first), began while an earlier one of their parent was open.
 
-    An interval crosses its previous sibling or nothing: siblings end one after the other.
+    The previous sibling is enough: siblings end one after the other. Where two overlap partly, siblings above them do.
     """
     group = np.where(parent >= 0, parent.astype(np.int64), -1 - thread.astype(np.int64))
     order = np.argsort(group, kind="stable")
