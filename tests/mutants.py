@@ -49,20 +49,22 @@ def mutants(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _places(tree: ast.AST) -> Iterator[ast.AST]:
-    annotations = {id(part) for node in ast.walk(tree) for kind in _types(node) for part in ast.walk(kind)}
+    passed_over = {id(part) for node in ast.walk(tree) for kind in _declared(node) for part in ast.walk(kind)}
     for node in ast.walk(tree):
-        if id(node) in annotations:
+        if id(node) in passed_over:
             continue
         number = isinstance(node, ast.Constant) and type(node.value) in (int, bool)
         if number or type(_operator(node)) in _OTHERS:
             yield node
 
 
-def _types(node: ast.AST) -> Iterator[ast.AST]:
+def _declared(node: ast.AST) -> Iterator[ast.AST]:
+    """What does nothing by itself: types, and decorators, as those that make a dataclass frozen and slotted."""
     for name in ("annotation", "returns"):
         kind = getattr(node, name, None)
         if kind is not None:
             yield kind
+    yield from getattr(node, "decorator_list", ())
 
 
 def _operator(node: ast.AST) -> ast.AST | None:

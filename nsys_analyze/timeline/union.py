@@ -18,7 +18,7 @@ def union(start: Int64, end: Int64) -> tuple[Int64, Int64]:
     if not covers.all():
         start, end = start[covers], end[covers]
     if not len(start):
-        return start[:0], end[:0]
+        return start, end
     start, end = in_order(start, end)
     reach = np.maximum.accumulate(end)
     opens: Bool = np.empty(len(start), bool)
