@@ -89,6 +89,24 @@ def test_what_intervals_leave_of_a_span(pairs, start, length):
     assert covered(list(zip(left.start.tolist(), left.end.tolist(), strict=True))) == free
 
 
+@examples
+@given(intervals, intervals)
+def test_what_two_cover_both_and_together(pairs, others):
+    one, other = BusyTime.of(*columns(pairs)), BusyTime.of(*columns(others))
+    common, joined = one.common_with(other), one.joined_with(other)
+    assert spans(common) == spans(other.common_with(one))
+    assert covered(spans(common)) == covered(pairs) & covered(others)
+    assert covered(spans(joined)) == covered(pairs) | covered(others)
+    for busy in (common, joined):
+        assert (busy.start < busy.end).all()
+        assert (busy.start[1:] >= busy.end[:-1]).all()
+
+
+def spans(busy: BusyTime) -> list[tuple[int, int]]:
+    """The intervals one by one."""
+    return list(zip(busy.start.tolist(), busy.end.tolist(), strict=True))
+
+
 # --- unions of groups
 
 
