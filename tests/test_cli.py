@@ -300,8 +300,9 @@ def start(*arguments, **options):
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys\nfrom nsys_analyze.cli import main\nmain(['--help'])\nmain(['report', '--help'])\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+        "import sys\nbefore = set(sys.modules)\n"
+        "from nsys_analyze.cli import main\nmain(['--help'])\nmain(['report', '--help'])\n"
+        "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for name in ("numpy", "pandas", "pyarrow", "rich", "sqlite3"):

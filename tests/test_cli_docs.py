@@ -35,6 +35,11 @@ GENERATED = {ROOT / "docs" / name for name in ("cli.md", "schema.md")}
 # that documents name without the words "nsys profile" before them
 NSYS_OPTIONS = {"--trace", "--cuda-graph-trace", "--sample", "--cpuctxsw"}
 PYTEST_OPTIONS = set(re.findall(r'"(--nsys-[a-z]+)"', (PACKAGE / "pytest_plugin.py").read_text(encoding="utf-8")))
+TESTS_OPTIONS = {
+    option
+    for script in ("fuzz/__main__.py", "mutants.py")
+    for option in re.findall(r'add_argument\("(--[a-z]+)"', (ROOT / "tests" / script).read_text(encoding="utf-8"))
+}
 
 
 def found(word):
@@ -116,6 +121,7 @@ def test_documents_name_only_options_that_exist():
         | {"--version", "--help"}
         | NSYS_OPTIONS
         | PYTEST_OPTIONS
+        | TESTS_OPTIONS
     )
     for document in (README, ROOT / "CHANGELOG.md", *sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)):
         text = BLOCK.sub("", document.read_text(encoding="utf-8"))

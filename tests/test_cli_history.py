@@ -131,8 +131,9 @@ def test_wrong_usage_is_one_line(run, eager, filled, tmp_path):
 
 def test_only_histories_load_what_they_need():
     code = (
-        "import sys\nfrom nsys_analyze.cli import main\nmain(['check', '--help'])\nmain(['history', '--help'])\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+        "import sys\nbefore = set(sys.modules)\n"
+        "from nsys_analyze.cli import main\nmain(['check', '--help'])\nmain(['history', '--help'])\n"
+        "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"sqlite3", "sqlite_utils", "ruptures", "numpy"} & set(done.stderr.split("'"))

@@ -16,6 +16,7 @@ from nsys_analyze.doctor import Diagnosis, State, examine, machine
 from nsys_analyze.doctor.questions import QUESTIONS
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.inspection import damage
+from nsys_analyze.metrics.versions import conflicts, version
 from tests.exports import MODULE_LOADING, ExportBuilder, Thread
 
 if TYPE_CHECKING:
@@ -444,3 +445,8 @@ def test_the_drivers_version(monkeypatch, tmp_path, text, expected):
     (tmp_path / "version").write_text(text, encoding="utf-8")
     monkeypatch.setattr(machine, "_DRIVER_FILE", tmp_path / "version")
     assert machine._driver() == expected
+
+
+@pytest.mark.parametrize(("nsys", "packages"), [("2023.4.4.54", ["nvtx"]), ("2024.1", []), ("2024.1.1.59", [])])
+def test_packages_that_do_not_work_before_a_version(nsys, packages):
+    assert [conflict.package for conflict in conflicts(version(nsys))] == packages
