@@ -20,15 +20,15 @@ from tests.bruteforce import _Placements
 from tests.bruteforce_load import Call, Operation, Range
 from tests.bruteforce_numbers import Instance
 
-_FIRST, _SECOND = 1 << 24, 2 << 24  # processes; the main thread of the first has id 1, that of the second no event
-_TIDS = (_FIRST | 1, _FIRST | 2, _FIRST | 3, _FIRST | 4, _SECOND | 5, _SECOND | 6)
+_FIRST, _SECOND = 3 << 24, 4 << 24  # processes; the main thread of the first has id 3, that of the second no event
+_TIDS = (_FIRST | 2, _FIRST | 3, _FIRST | 4, _FIRST | 5, _SECOND | 5, _SECOND | 6)
 _THREADS = Threads(
     global_tid=np.array(_TIDS),
     tid=np.array([tid & 0xFFFFFF for tid in _TIDS]),
     process=np.array([0, 0, 0, 0, 1, 1], np.int32),
-    main=np.array([0, -1], np.int32),
+    main=np.array([1, -1], np.int32),
 )
-_threads = st.sampled_from((0, 0, 0, 1, 1, 2, 3, 4, 5))
+_threads = st.sampled_from((0, 0, 1, 1, 1, 2, 3, 4, 5))
 _ranges = st.lists(st.tuples(_threads, st.integers(-2, 14), st.integers(0, 9)), max_size=14)
 _moments = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 20)), max_size=10)
 

@@ -119,6 +119,11 @@ def test_a_series_leaves_the_first_instance_apart():
     assert not found.needs_log
 
 
+@pytest.mark.parametrize(("first", "far"), [(60, False), (61, True)])
+def test_a_first_instance_is_far_above_twice_the_longest_other(first, far):
+    assert series_of([first, 10, 30, 20]).first_is_far == far
+
+
 def test_many_instances_are_pooled_with_their_extremes():
     found = series_of([1, *range(1, 9_001)]).elapsed
     assert len(found.index) == 1_000

@@ -35,6 +35,16 @@ def by_path(analysis: Analysis) -> dict[str, Stage]:
     return {" / ".join(stage.path): stage for stage in analysis.stages}
 
 
+def test_kernels_of_instances_that_launch_more_or_less(thread, builder, analyse):
+    for begin, kernels in ((0, 5), (1000, 1), (2000, 2)):
+        thread.push_pop("step", begin, begin + 500)
+        for number in range(kernels):
+            at = begin + 10 + 20 * number
+            launch(thread, at, at + 5, at + 15)
+    spread = by_path(analyse(builder))["step"].kernels_per_instance
+    assert (spread.min, spread.median, spread.max) == (1, 2.0, 5)
+
+
 # --- ids
 
 
