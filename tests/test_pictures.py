@@ -289,3 +289,10 @@ def test_a_sweep_is_over_one_parameter():
 def test_the_time_of_a_loop_is_its_pace():
     assert loop_time(loop(["step"], 7.0)) == 7.0
     assert loop_time(stage(["step"], [5, 6, 9])) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("lengths", "shared"), [([], True), ([0, 0], True), ([1, 20], True), ([1, 21], False), ([0, 7, 100], True)]
+)
+def test_bars_share_an_axis_if_the_longest_is_20_times_the_shortest_at_most(lengths, shared):
+    assert comparable(lengths) == shared
