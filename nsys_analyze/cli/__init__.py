@@ -8,7 +8,7 @@ from types import FrameType
 
 INTERRUPTED = 130  # as shells say it: 128 and the number of SIGINT
 _SIGNAL = 128
-_IMPORTS = "<frozen importlib._bootstrap>"
+_UNDISTURBED = frozenset(("importlib._bootstrap", "_frozen_importlib", "nsys_analyze.temporary"))
 _AGAIN = 0.01  # seconds
 
 
@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Ends the command; an import comes to its end first, since imports may swallow or wrap what is raised."""
+    """Ends the command, once no import runs, which may swallow what is raised, and no temporary folder comes or goes."""
     while frame is not None:
-        if frame.f_code.co_filename == _IMPORTS:
+        if frame.f_globals.get("__name__") in _UNDISTURBED:
             signal.signal(signal.SIGALRM, lambda _, later: _leave(number, later))
             signal.setitimer(signal.ITIMER_REAL, _AGAIN)
             return
