@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Ends the command, once no import runs, which may swallow what is raised, and no temporary folder comes or goes."""
+    """Ends the command, once no import (which may swallow it) runs and no temporary folder comes or goes."""
     while frame is not None:
         if frame.f_globals.get("__name__") in _UNDISTURBED:
             signal.signal(signal.SIGALRM, lambda _, later: _leave(number, later))
