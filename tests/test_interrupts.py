@@ -51,6 +51,64 @@ def test_a_signal_at_some_moment(tmp_path: Path, verb: str, after: float, number
     assert err == b"" or (verb == "slice" and process.returncode == 0)
 
 
+MOMENTS = {
+    "a folder is made": """
+import tempfile
+make = tempfile.mkdtemp
+def made(*given, **named):
+    path = make(*given, **named)
+    end()
+    return path
+tempfile.mkdtemp = made
+""",
+    "a file is made": """
+import tempfile
+make = tempfile.mkstemp
+def made(*given, **named):
+    handle = make(*given, **named)
+    end()
+    return handle
+tempfile.mkstemp = made
+""",
+    "an import makes a class": """
+class Ending:
+    def __set_name__(self, owner, name):
+        end()
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "nsys_analyze.slicing":
+            type("Made", (), {"field": Ending()})
+sys.meta_path.insert(0, Finder())
+""",
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", list(MOMENTS))
+@pytest.mark.parametrize("output", ["out.sqlite", "out.sqlite.xz"])
+def test_a_signal_waits_where_it_would_be_lost_or_leave_something(
+    tmp_path: Path, moment: str, output: str, number: signal.Signals
+) -> None:
+    """Python tells the program of it between what makes a file and what removes it, or where a class swallows it."""
+    folder, temporary = tmp_path / "out", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    end = f"import os, sys\ndef end():\n    os.kill(os.getpid(), {int(number)})\n"
+    program = f"{end}{MOMENTS[moment]}\nfrom nsys_analyze.cli import main\nsys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "slice", str(REPORT), output],
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        check=False,
+    )
+    done_before = moment == "a file is made" and output == "out.sqlite"  # which is there in a few milliseconds
+    assert done.returncode == 128 + number or (done_before and done.returncode == 0), done.stderr
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert list(temporary.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ([] if done.returncode else [output])
+
+
 @pytest.mark.parametrize("kilobytes", [4, 200])
 def test_no_room_for_a_slice(tmp_path: Path, sample_report: object, kilobytes: int) -> None:
     """A limit on files stands for a full disk: SQLite finds no room in the middle, or at the end."""

@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         if arguments is None:
+            signal.setitimer(signal.ITIMER_REAL, 0)  # what waits comes too late
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -6,12 +6,12 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from nsys_analyze.errors import UsageError
+from nsys_analyze.temporary import replacing
 
 _PIPED_COLUMNS = 160  # wide enough for every column, when no terminal says otherwise
 
@@ -129,16 +129,8 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        temporary.chmod(_mode(path))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path, _mode(path)) as file:
+        yield file
 
 
 def _mode(path: Path) -> int:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from nsys_analyze.driver.profiling import Profiler, workload_command
 from nsys_analyze.driver.records import Record, finished, write_record
 from nsys_analyze.driver.run_workload import COMPLAINT
 from nsys_analyze.errors import ReportError, UsageError
+from nsys_analyze.temporary import temporary_folder
 
 Redaction = Literal["machine", "names", "none"]
 
@@ -68,8 +68,7 @@ class Capture:
         """
         log = self.folder / f"{case.name}.log"
         log.unlink(missing_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=f".{case.name}-") as name:
-            temporary = Path(name)
+        with temporary_folder(self.folder, f".{case.name}-") as temporary:
             record = self._captured(case, temporary, log)
             self._placed(case, temporary)
         write_record(self.folder, case.name, record)
@@ -214,8 +213,8 @@ def capture_program(command: Sequence[str], report: Path, profiler: Profiler) ->
     Raises:
         UsageError: If nsys makes no report.
     """
-    with tempfile.TemporaryDirectory(dir=report.parent, prefix=f".{report.stem}-") as name:
-        made = Path(name, report.name)
+    with temporary_folder(report.parent, f".{report.stem}-") as folder:
+        made = folder / report.name
         code = run_child([*profiler.command(str(made.with_suffix(""))), *command], None)
         if not made.is_file():
             raise UsageError(

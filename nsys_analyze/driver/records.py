@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nsys_analyze.driver.annotate import STAGES
+from nsys_analyze.temporary import replacing
 
 Record = dict[str, Any]
 
@@ -81,16 +80,9 @@ def record_paths(report: Path) -> list[Path]:
 
 def write_record(folder: Path, name: str, record: Record) -> None:
     """Writes a record, wholly or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"schema_version": SCHEMA_VERSION, **record}, file, indent=1)
-            file.write("\n")
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(record_path(folder, name))
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    content = json.dumps({"schema_version": SCHEMA_VERSION, **record}, indent=1)
+    with replacing(record_path(folder, name)) as file:
+        file.write(f"{content}\n".encode())
 
 
 def _read(path: Path) -> Record | None:

@@ -12,7 +12,6 @@ import fcntl
 import json
 import os
 import socket
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -21,6 +20,7 @@ from typing import IO, Any, Literal
 
 from nsys_analyze.errors import UsageError
 from nsys_analyze.fleet.task import UNKNOWN_DATE, Job, Outcome, plain
+from nsys_analyze.temporary import replacing
 
 STAGES = "stages"
 _JOURNAL = "reports.jsonl"
@@ -182,16 +182,8 @@ def _read(journal: Path) -> dict[str, Entry]:
 def put(path: Path, content: bytes) -> None:
     """Writes a file, wholly or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.write(content)
 
 
 def without_outdated(entries: Mapping[str, Entry], key: str, among: set[str], folder: Path) -> None:
