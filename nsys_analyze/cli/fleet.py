@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nsys_analyze.cli import output
-from nsys_analyze.cli.options import Reading, counting, debug_option, progress, reading_options
+from nsys_analyze.cli.options import Reading, counting, debug_option, progress, reading_options, top_option
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,14 +71,7 @@ class Request:
 @click.option("--memory", metavar="SIZE", help="What each of them may take, such as 4GB.  [default: its share]")
 @click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster at this address instead.")
 @click.option("--stage", metavar="PATTERN", multiple=True, help="Sum up the stages that match. Repeatable.")
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=ROWS,
-    show_default=True,
-    help="Rows of what stands out, 0 for all.",
-)
+@top_option(ROWS, "Rows of what stands out")
 @reading_options
 @debug_option
 @click.pass_context

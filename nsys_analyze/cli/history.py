@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nsys_analyze.cli import output, pictures
-from nsys_analyze.cli.options import debug_option, destination, output_options, progress
+from nsys_analyze.cli.options import debug_option, destination, output_options, progress, top_option
 from nsys_analyze.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,14 +57,7 @@ class Request:
 @click.option("--label", metavar="NAME", help="Only runs that were saved with this label.")
 @click.option("--stage", metavar="PATTERN", help="The stage of the trend.  [default: the loop with most GPU time]")
 @click.option("--quantity", metavar="NAME", help="Show its trend: startup_gap, pace, ... (a wrong one lists them all).")
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=ROWS,
-    show_default=True,
-    help="The newest runs to list; 0 for all.",
-)
+@top_option(ROWS, "The newest runs to list")
 @output_options(_EVERY_SUFFIX)
 @click.option("--config", metavar="FILE", help="Margins and warm-up.  [default: nearest pyproject.toml with some]")
 @debug_option

@@ -68,6 +68,13 @@ def output_options(suffixes: Mapping[str, str]) -> Callable[[Command], Command]:
     return lambda command: form(file(command))
 
 
+def top_option(rows: int, what: str) -> Callable[[Command], Command]:
+    """Gives a command ``--top``: how many rows of ``what`` to show, ``rows`` unless told."""
+    return click.option(
+        "--top", type=click.IntRange(min=0), metavar="N", default=rows, show_default=True, help=f"{what}; 0 for all."
+    )
+
+
 def requested(request: Callable[..., Request]) -> Callable[[Callable[[Request], None]], Callable[..., None]]:
     """Gives a command the options of `Reading` and of debugging, and all that is asked for as one request."""
 

@@ -27,13 +27,13 @@ def run(client: Client, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
         UsageError: The scheduler is gone.
     """
     suspects: list[Job] = []
-    for job, found in _through(client, jobs, analyse, _AHEAD):
+    for job, found in _through(client, jobs, analyse):
         if _is_death(found):
             suspects.append(job)
         else:
             yield job, _outcome(job, found)
     for suspect in suspects:
-        for job, found in _through(client, [suspect], analyse, _AHEAD):
+        for job, found in _through(client, [suspect], analyse):
             yield job, _outcome(job, found)
 
 
@@ -43,20 +43,18 @@ def identified(client: Client, jobs: Iterable[Job]) -> Iterator[tuple[Job, str]]
     Raises:
         UsageError: The scheduler is gone.
     """
-    for job, found in _through(client, jobs, identify, _AHEAD):
+    for job, found in _through(client, jobs, identify):
         yield job, found if isinstance(found, str) else ""
 
 
-def _through(
-    client: Client, jobs: Iterable[Job], task: Callable[[Job], Any], ahead: int
-) -> Iterator[tuple[Job, object]]:
+def _through(client: Client, jobs: Iterable[Job], task: Callable[[Job], Any]) -> Iterator[tuple[Job, object]]:
     """Runs a task for each job; yields its result, or what it raised."""
     from distributed import as_completed
 
     waiting, running = deque(jobs), dict["Future", Job]()
     finished = as_completed(raise_errors=False)
     while waiting or running:
-        for _ in range(min(len(waiting), _threads(client) * ahead - len(running))):
+        for _ in range(min(len(waiting), _threads(client) * _AHEAD - len(running))):
             job = waiting.popleft()
             future = client.submit(task, job, pure=False, retries=_RETRIES)
             running[future] = job

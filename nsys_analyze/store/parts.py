@@ -85,7 +85,7 @@ def part_of(report: Report, patterns: Sequence[str], window: Window) -> Part | N
         spans=spans,
         everywhere=everywhere,
         calls=_keys(report, trace.calls, np.unique(calls)),
-        ranges=_keys(report, trace.ranges, np.union1d(_ranks(report), _around(trace, spans))),
+        ranges=_keys(report, trace.ranges, np.union1d(_ranks(report), _around(report, spans))),
         first=trace.start,
         last=trace.end,
     )
@@ -103,9 +103,12 @@ def _ranks(report: Report) -> Int64:
     return np.flatnonzero(np.isin(ranges.name, named))
 
 
-def _around(trace: Trace, spans: dict[int, Spans]) -> Int64:
+def _around(report: Report, spans: dict[int, Spans]) -> Int64:
     """The ranges around those in the spans, which may have ended before: other threads' ranges hang under them."""
-    ranges, parent = trace.ranges, nest(trace.ranges, trace.threads, "process").parent_across_threads
+    trace, ranges = report.trace, report.trace.ranges
+    known = report.settings.attribution == "process"
+    nesting = report.nesting if known else nest(ranges, trace.threads, "process")
+    parent = nesting.parent_across_threads
     inside = _touching(trace, spans, ranges.thread, ranges.start, ranges.end)
     found = inside.copy()
     rows = np.flatnonzero(inside)
