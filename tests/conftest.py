@@ -60,6 +60,13 @@ def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
     return unpack
 
 
+@pytest.fixture(params=["sqlite3", "arrow"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run a test with each reader, whatever the number of rows."""
+    monkeypatch.setattr("nsys_analyze.ingest.reading.ARROW_ROWS", 1 if request.param == "arrow" else 10**9)
+    return str(request.param)
+
+
 @pytest.fixture
 def eager(sample_report: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a report in the working folder."""

@@ -21,19 +21,13 @@ from nsys_analyze.ingest.export import open_export
 from nsys_analyze.ingest.filling import TooMuchError
 from nsys_analyze.ingest.rowreader import read_chunk
 from tests.exports import ExportBuilder
+from tests.refusals import refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 KERNELS, RANGES = "CUPTI_ACTIVITY_KIND_KERNEL", "NVTX_EVENTS"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS end FROM n"
-
-
-@pytest.fixture(params=["sqlite3", "arrow"])
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Runs a test with each reader, whatever the number of rows."""
-    monkeypatch.setattr(reading, "ARROW_ROWS", 1 if request.param == "arrow" else 10**9)
-    return str(request.param)
 
 
 @pytest.fixture
@@ -51,15 +45,6 @@ def tampered(path: Path, *statements: str) -> Path:
         for statement in statements:
             connection.execute(statement)
     return path
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(ReportError) as refused:
-        open_report(path).analysis()
-    said = str(refused.value)
-    assert "\n" not in said
-    assert said.startswith(f"{path}: ")
-    return said.removeprefix(f"{path}: ")
 
 
 def with_endless_pages(path: Path, table: str) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from nsys_analyze.errors import ReportError
-from nsys_analyze.ingest import reading
 from nsys_analyze.ingest.columns import Among, Column, TableRequest, coded, text
 from nsys_analyze.ingest.export import open_export
 from tests.exports import ExportBuilder
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
 
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
-
-
-@pytest.fixture(params=["sqlite3", "arrow"])
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Runs a test with each reader, whatever the number of rows."""
-    monkeypatch.setattr(reading, "ARROW_ROWS", 1 if request.param == "arrow" else 10**9)
-    return str(request.param)
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from nsys_analyze import check, compare, open_report
 from nsys_analyze.cli import main
 from nsys_analyze.doctor import examine
-from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest import tablefiles
 from nsys_analyze.ingest.columns import Among, Column, TableRequest, coded, text
 from nsys_analyze.ingest.export import open_export
 from tests.exports import ExportBuilder
 from tests.folder_exports import SUFFIXES, as_folder, write_table
+from tests.refusals import refusal
 from tests.samples import SAMPLES
 from tests.strategies import exports
 
@@ -57,16 +57,6 @@ def suffix(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, suffix: str) -> Path:
     return as_folder(builder().write(tmp_path / "report.sqlite"), tmp_path / "report_dir", suffix)
-
-
-def refusal(path: Path) -> str:
-    """The one line that a folder is refused with."""
-    with pytest.raises(ReportError) as refused:
-        open_report(path).analysis()
-    said = str(refused.value)
-    assert "\n" not in said
-    assert said.startswith(f"{path}: ")
-    return said.removeprefix(f"{path}: ")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -254,25 +254,25 @@ def test_stalls_that_cost_nothing_beside_the_whole(builder, thread, said):
     assert "late-stall" not in [code for _, code, *_ in said(builder)]
 
 
-def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
+def loop_of_ranges(thread, name):
+    """Three instances of a loop, each with a kernel and two ranges inside."""
     for number in range(3):
         start = 100_000 * (number + 1)
-        thread.push_pop(f"request {number}", start, start + 50_000)
+        thread.push_pop(f"{name} {number}", start, start + 50_000)
         thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
         for inner in range(2):
             thread.push_pop("op", start + 100 * (inner + 1), start + 100 * (inner + 1) + 50)
+
+
+def test_ranges_that_cost_their_loop_a_share_of_its_time(builder, thread, said):
+    loop_of_ranges(thread, "request")
     assert ("note", "marker-cost", "python3: request", None) in said(builder)
 
 
 @pytest.mark.parametrize(("around", "expected"), [("warmup", 1), ("CachingAutotuner.benchmark_all_configs", 0)])
 def test_ranges_inside_compilers_cost_no_loop_of_the_program(builder, thread, said, around, expected):
     thread.push_pop(around, 50_000, 500_000)
-    for number in range(3):
-        start = 100_000 * (number + 1)
-        thread.push_pop(f"candidate {number}", start, start + 50_000)
-        thread.call("cudaLaunchKernel_v7000", start + 10, start + 12).kernel("gemm", start + 20, start + 30)
-        for inner in range(2):
-            thread.push_pop("op", start + 100 * (inner + 1), start + 100 * (inner + 1) + 50)
+    loop_of_ranges(thread, "candidate")
     assert [code for _, code, *_ in said(builder)].count("marker-cost") == expected
 
 

@@ -85,6 +85,11 @@ def test_the_numbers_of_a_stage_survive_whatever_the_report(builder, data, tmp_p
         assert_same_numbers(whole, part, pattern, rule)
 
 
+def assert_survives(whole, cut, stage):
+    """One stage is called so, and its numbers are the same in a slice of it, by both rules."""
+    assert [assert_same_numbers(whole, cut(whole, "--stage", stage), stage, rule) for rule in RULES] == [1, 1]
+
+
 def test_what_is_unknown_of_the_gpu_stays_unknown(builder, tmp_path, cut):
     """A lost launch says that there is an unknown kernel; it lies outside of the part."""
     thread = builder.process(100).thread()
@@ -94,7 +99,7 @@ def test_what_is_unknown_of_the_gpu_stays_unknown(builder, tmp_path, cut):
     whole = builder.write(tmp_path / "whole.sqlite")
     (step,) = open_report(whole).analysis().stages
     assert step.kernels is None
-    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+    assert_survives(whole, cut, "step")
 
 
 def test_what_is_known_to_be_none_stays_none(builder, tmp_path, cut):
@@ -108,7 +113,7 @@ def test_what_is_known_to_be_none_stays_none(builder, tmp_path, cut):
     thread.push_pop("step", 17, 25)
     whole = builder.write(tmp_path / "whole.sqlite")
     assert [stage.kernels for stage in open_report(whole).analysis().stages] == [0, 0]
-    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+    assert_survives(whole, cut, "step")
 
 
 def test_an_open_range_ends_where_the_report_ends(builder, tmp_path, cut):
@@ -120,7 +125,7 @@ def test_an_open_range_ends_where_the_report_ends(builder, tmp_path, cut):
     thread.start_end("request", 43, None)
     process.thread(tid=102).push_pop("other", 60, None)
     whole = builder.write(tmp_path / "whole.sqlite")
-    assert [assert_same_numbers(whole, cut(whole, "--stage", "step"), "step", rule) for rule in RULES] == [1, 1]
+    assert_survives(whole, cut, "step")
 
 
 def test_a_range_of_another_thread_keeps_the_path_above_it_though_that_has_ended(builder, tmp_path, cut):
@@ -133,7 +138,7 @@ def test_a_range_of_another_thread_keeps_the_path_above_it_though_that_has_ended
     helper.push_pop("last", 40, 50)
     whole = builder.write(tmp_path / "whole.sqlite")
     assert ["load", "request", "batch"] in [stage.path for stage in open_report(whole).analysis().stages]
-    assert [assert_same_numbers(whole, cut(whole, "--stage", "batch"), "batch", rule) for rule in RULES] == [1, 1]
+    assert_survives(whole, cut, "batch")
 
 
 def test_the_numbers_inside_a_window_survive(sample_report, cut):
