@@ -26,13 +26,13 @@ def encoded(column: Column, values: Any, chunk: Chunk) -> Array:
         raise WrongTypeError(chunk.table, column.name, f"{values.type} values")
     if column.kind == "integer":
         return _plain(values, np.int64, column.missing)
-    encoded = values.dictionary_encode()
+    coded = values.dictionary_encode()
     book: Codebook = chunk.books[column.name]
-    distinct = encoded.dictionary.to_pylist()
+    distinct = coded.dictionary.to_pylist()
     if TOO_LONG in distinct:
         raise WrongTypeError(chunk.table, column.name, "long texts")
     codes = np.array([*map(book.__getitem__, distinct), -1], np.int32)
-    return codes[_plain(encoded.indices, np.int32, -1)]
+    return codes[_plain(coded.indices, np.int32, -1)]
 
 
 def _plain(values: Any, dtype: type[np.integer[Any]], missing: int) -> Array:

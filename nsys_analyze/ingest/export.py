@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.columns import Among, Column, Rows, TableRequest
+from nsys_analyze.ingest.reading import Selection, select
 from nsys_analyze.ingest.refusal import foreign
 from nsys_analyze.ingest.values import as_text
 
@@ -99,6 +100,14 @@ class Export(ABC):
     @abstractmethod
     def filled(self) -> list[str]:
         """The tables that have at least one row."""
+
+    def _selections(self, requests: Sequence[TableRequest]) -> list[Selection]:
+        """What to read for requests, of the tables and columns that there are."""
+        tables = [self.table(request.table) for request in requests]
+        return [
+            select(request, table, self.tables[table] if table else ())
+            for request, table in zip(requests, tables, strict=True)
+        ]
 
     def _everything(self) -> list[str]:
         """The names that tell what this is, if it is no export."""

@@ -18,7 +18,7 @@ from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.arrowarrays import encoded
 from nsys_analyze.ingest.export import Export
 from nsys_analyze.ingest.filling import Filling, TooMuchError, UnsoundError
-from nsys_analyze.ingest.reading import Selection, finished, select
+from nsys_analyze.ingest.reading import Selection, finished
 from nsys_analyze.ingest.tablefiles import TableFile, open_table, table_files
 from nsys_analyze.ingest.unpacking import room
 
@@ -51,13 +51,8 @@ class FolderExport(Export):
 
     def read(self, requests: Sequence[TableRequest]) -> list[Rows]:
         """Reads tables; see `Export.read`."""
-        tables = [self.table(request.table) for request in requests]
-        selections = [
-            select(request, table, self.tables[table] if table else ())
-            for request, table in zip(requests, tables, strict=True)
-        ]
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
-            jobs = [pool.submit(self._read_table, selection) for selection in selections]
+            jobs = [pool.submit(self._read_table, selection) for selection in self._selections(requests)]
             try:
                 return [job.result() for job in jobs]
             except BaseException:

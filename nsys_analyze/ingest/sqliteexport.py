@@ -12,7 +12,7 @@ from nsys_analyze.errors import ReportError
 from nsys_analyze.ingest.columns import Rows, TableRequest
 from nsys_analyze.ingest.export import Export
 from nsys_analyze.ingest.filling import TextRoom, UnsoundError
-from nsys_analyze.ingest.reading import connect, quoted, read_selections, select
+from nsys_analyze.ingest.reading import connect, quoted, read_selections
 from nsys_analyze.ingest.refusal import cut_short
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ class SqliteExport(Export):
     def read(self, requests: Sequence[TableRequest]) -> list[Rows]:
         """Reads tables; see `Export.read`."""
         with _damage_reported(self._named):
-            tables = [self.table(request.table) for request in requests]
-            selections = [
-                select(request, table, self.tables[table] if table else ())
-                for request, table in zip(requests, tables, strict=True)
-            ]
-            return read_selections(self.path, self._connection, selections)
+            return read_selections(self.path, self._connection, self._selections(requests))
 
     def strings(self, ids: Iterable[int] | NDArray[Any]) -> dict[int, str]:
         """Looks up string ids; see `Export.strings`."""
